@@ -1,0 +1,95 @@
+"""Call a function and note what it did: its value, which inputs it changed, what ran inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+__all__ = ["Outcome", "record", "ran"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call of an answer did.
+
+    value: what it returned
+    changed: positions of the arguments whose contents differ after the call
+    operations: number of torch operations that ran
+    library: names of torch functions and modules that ran, and of stand-ins as "stand_in:NAME"
+    """
+
+    value: Any
+    changed: tuple[int, ...] = ()
+    operations: int = 0
+    library: frozenset[str] = field(default=frozenset())
+
+
+_names: list[set[str]] = []  # the open recordings, innermost last
+
+
+def ran(name: str) -> None:
+    """Note that `name` ran. Called by the stand-ins, so that a recording sees them too."""
+    for names in _names:
+        names.add(name)
+
+
+def record(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Outcome:
+    """Call `function(*args, **kwargs)` and note what it did. Whatever it raises passes through."""
+    before = [_copy(a) for a in args]
+    with _recorded() as (names, counter):
+        value = function(*args, **(kwargs or {}))
+    changed = tuple(i for i, (a, b) in enumerate(zip(args, before, strict=True)) if not _identical(a, b))
+    return Outcome(value, changed, counter.count, frozenset(names))
+
+
+@contextmanager
+def _recorded() -> Iterator[tuple[set[str], _Counter]]:
+    names: set[str] = set()
+    counter = _Counter()
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(lambda module, _: ran(type(module).__name__))
+    _names.append(names)
+    try:
+        with _Functions(), counter:
+            yield names, counter
+    finally:
+        _names.remove(names)
+        hook.remove()
+
+
+class _Functions(TorchFunctionMode):
+    """Notes the name of every torch function called from Python."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        ran(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+class _Counter(TorchDispatchMode):
+    """Counts the operations that reach the tensor library, whoever calls them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        ran(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def _identical(a: Any, b: Any) -> bool:
+    """Whether a tensor still holds what it held; other values cannot be changed in place here."""
+    if not isinstance(b, torch.Tensor):
+        return True
+    a = a.detach()
+    return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
