@@ -9,8 +9,9 @@ from types import ModuleType
 from typing import Literal
 
 from attnlab.trial import Trial
+from attnlab.verdict import AnswerError, CheckResult, Failed, Verdict
 
-__all__ = ["Check", "Kind", "check_of", "checks_in"]
+__all__ = ["Check", "Kind", "check_of", "checks_in", "run_check"]
 
 Kind = Literal["value", "metamorphic", "contract"]
 """value: equal to what the reference gives. metamorphic: how the output moves when the input does.
@@ -53,3 +54,21 @@ def checks_in(module: ModuleType, exercise: str | None = None) -> tuple[Check, .
     """The checks that `module` defines, in the order of its text; of one exercise where named."""
     found = (value for value in vars(module).values() if isinstance(value, Check))
     return tuple(check for check in found if exercise in (None, check.exercise))
+
+
+def run_check(check: Check, trial: Trial, *, hidden: bool = False) -> CheckResult:
+    """Run one check on one trial. Never raises: a fault of the check itself comes out as `broken`, at no cost."""
+
+    def result(verdict: Verdict, rationale: str = "", help: str = "") -> CheckResult:
+        earned = check.points if verdict in (Verdict.PASSED, Verdict.BROKEN) else 0.0
+        return CheckResult(check.name, verdict, rationale, help, None, hidden, earned, check.points)
+
+    try:
+        check.run(trial)
+    except Failed as failed:
+        return result(Verdict.FAILED, failed.rationale, failed.help)
+    except AnswerError as error:
+        return result(error.verdict, error.rationale, error.help)
+    except Exception as error:
+        return result(Verdict.BROKEN, f"The check itself failed ({type(error).__name__}: {error}).", "Tell your teacher.")
+    return result(Verdict.PASSED)

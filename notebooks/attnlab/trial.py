@@ -9,18 +9,31 @@ from typing import Any, Protocol
 import torch
 
 from attnlab.compare import difference
-from attnlab.recording import Outcome
-from attnlab.verdict import Failed
+from attnlab.recording import Outcome, record
+from attnlab.verdict import AnswerError, Failed, Verdict
 
-__all__ = ["Answer", "Call", "Trial"]
+__all__ = ["Answer", "Call", "LocalAnswer", "Trial", "explain"]
 
 
 class Answer(Protocol):
     """The learner's function, wherever it lives."""
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
-        """Call it once. What it raises comes out as the exception it is."""
+        """Call it once. Raises AnswerError where no value comes back."""
         ...
+
+
+@dataclass(frozen=True)
+class LocalAnswer:
+    """A function of this process, called here and now."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
+        try:
+            return record(self.function, args, kwargs)
+        except Exception as error:
+            raise AnswerError(Verdict.ERRORED, *explain(error)) from error
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,14 @@ class Trial:
         copy = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype) if _dense(value) else None
         copy = value.detach().clone() if copy is None else copy.copy_(value.detach())
         return copy.to(self.device)
+
+
+def explain(error: BaseException) -> tuple[str, str]:
+    """An exception of the answer as rationale and help."""
+    kind, message = type(error).__name__, " ".join(str(error).split())[:300]
+    if isinstance(error, NotImplementedError):
+        return "It is not written yet.", "Replace the line 'raise NotImplementedError' by your code."
+    return f"It raised {kind}: {message}" if message else f"It raised {kind}.", ""
 
 
 def _dense(value: torch.Tensor) -> bool:

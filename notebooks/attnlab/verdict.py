@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CheckResult", "Failed", "Verdict"]
+__all__ = ["AnswerError", "CheckResult", "Failed", "Verdict"]
 
 
 class Verdict(StrEnum):
@@ -30,6 +30,19 @@ class Failed(Exception):  # noqa: N818  (a verdict, not an error of ours)
 
     def __init__(self, rationale: str, help: str = "") -> None:
         super().__init__(rationale)
+        self.rationale = rationale
+        self.help = help
+
+
+class AnswerError(Exception):
+    """Raised by whoever calls the answer when the call gave no value: it raised, hung, died or was refused.
+
+    verdict: errored, timed_out, out_of_memory or blocked
+    """
+
+    def __init__(self, verdict: Verdict, rationale: str, help: str = "") -> None:
+        super().__init__(rationale)
+        self.verdict = verdict
         self.rationale = rationale
         self.help = help
 

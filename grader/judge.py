@@ -1,0 +1,108 @@
+"""Judge answers against the hidden checks. Runs in the trusted process; evaluates nothing that the learner sends."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import torch
+
+from attnlab.checking import Check, checks_in, run_check
+from attnlab.exercises import EXERCISES
+from attnlab.trial import Answer, Trial
+from attnlab.verdict import CheckResult, Verdict
+from grader.ledger import ExerciseRow
+
+__all__ = ["Diagnose", "hidden_checks", "judge_exercise", "ungraded_exercise"]
+
+Diagnose = Callable[[str, list[Trial]], str | None]
+"""Called with an exercise and the trials of its failed checks; names the fault in words, or None."""
+
+_FATAL = (Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY, Verdict.BLOCKED)
+
+
+def hidden_checks(exercise: str) -> tuple[Check, ...]:
+    """The hidden checks of an exercise, in the order of their module."""
+    module = EXERCISES[exercise].lesson.split("_", 1)[1]
+    return checks_in(importlib.import_module(f"solutions.hidden.checks.{module}"), exercise)
+
+
+def judge_exercise(
+    exercise: str,
+    answer: Answer,
+    *,
+    reference: Mapping[str, Callable[..., Any]],
+    seed: int,
+    device: str = "cpu",
+    diagnose: Diagnose | None = None,
+    checks: tuple[Check, ...] | None = None,
+) -> ExerciseRow:
+    """Run every hidden check of `exercise` on `answer`.
+
+    Each check draws its inputs from the seed and its own name, so the result does not depend on the order of checks.
+    After a call that hung or died the remaining checks are skipped: the process that answered them is gone.
+    """
+    results: dict[str, CheckResult] = {}
+    failed: list[Trial] = []
+    library: set[str] = set()
+    gone = ""
+    with torch.random.fork_rng(devices=[]):
+        for check in hidden_checks(exercise) if checks is None else checks:
+            missing = [name for name in check.needs if results[name].verdict is not Verdict.PASSED]
+            if gone or missing:
+                why = f"Not run: {gone or f'{missing[0]} did not pass'}."
+                results[check.name] = _row(check, Verdict.SKIPPED, why)
+                continue
+            trial = Trial(
+                answer, seed=_seed(seed, exercise, check.name), reference=reference[exercise], device=device
+            )
+            result = run_check(check, trial, hidden=True)
+            results[check.name] = result
+            library |= trial.library
+            if result.verdict is Verdict.FAILED:
+                failed.append(trial)
+            if result.verdict in _FATAL:
+                gone = f"the answer did not survive {check.name}"
+    if called := _forbidden(exercise, library):
+        return ExerciseRow(exercise, tuple(_handed_over(check, called) for check in results.values()))
+    rows = tuple(results.values())
+    if failed and diagnose and (words := diagnose(exercise, failed)):
+        rows = tuple(replace(row, fault=words) if row.verdict is Verdict.FAILED else row for row in rows)
+    return ExerciseRow(exercise, rows)
+
+
+def ungraded_exercise(exercise: str, verdict: Verdict, rationale: str, help: str = "") -> ExerciseRow:
+    """The row of an exercise whose answer could not be called at all."""
+    return ExerciseRow(exercise, tuple(_row(check, verdict, rationale, help) for check in hidden_checks(exercise)))
+
+
+def _row(check: Check, verdict: Verdict, rationale: str, help: str = "") -> CheckResult:
+    return CheckResult(check.name, verdict, rationale, help, None, True, 0.0, check.points)
+
+
+def _seed(seed: int, *names: str) -> int:
+    """A seed of 63 bits for one check, from the submission's."""
+    digest = hashlib.sha256(":".join([str(seed), *names]).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def _forbidden(exercise: str, library: set[str]) -> str:
+    """A library function that ran although this exercise is to write it, or ""."""
+    patterns = (*EXERCISES[exercise].library, f"stand_in:{exercise}")
+    return next((name for name in sorted(library) for p in patterns if fnmatchcase(name, p)), "")
+
+
+def _handed_over(check: CheckResult, called: str) -> CheckResult:
+    name = called.removeprefix("stand_in:")
+    return replace(
+        check,
+        verdict=Verdict.FAILED,
+        points=0.0,
+        rationale=f"Your answer calls {name}; this exercise is to write that function.",
+        help="Compute it with plain tensor operations; everything else of the library may be used.",
+        fault=None,
+    )

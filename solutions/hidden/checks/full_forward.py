@@ -1,0 +1,1 @@
+"""Hidden checks of lesson full_forward."""
