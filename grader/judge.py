@@ -6,18 +6,19 @@ import hashlib
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import torch
 
 from attnlab.checking import Check, checks_in, run_check
 from attnlab.exercises import EXERCISES
+from attnlab.library import forbidden, handed_over
 from attnlab.trial import Answer, Trial
 from attnlab.verdict import CheckResult, Verdict
 from grader.ledger import ExerciseRow
 
-__all__ = ["Diagnose", "hidden_checks", "judge_exercise", "ungraded_exercise"]
+__all__ = ["Diagnose", "clause_of", "hidden_checks", "judge_exercise", "ungraded_exercise"]
 
 Diagnose = Callable[[str, list[Trial]], str | None]
 """Called with an exercise and the trials of its failed checks; names the fault in words, or None."""
@@ -29,6 +30,13 @@ def hidden_checks(exercise: str) -> tuple[Check, ...]:
     """The hidden checks of an exercise, in the order of their module."""
     module = EXERCISES[exercise].lesson.split("_", 1)[1]
     return checks_in(importlib.import_module(f"solutions.hidden.checks.{module}"), exercise)
+
+
+@cache
+def clause_of(exercise: str, name: str) -> str:
+    """What a report may say of a hidden check: the first paragraph of its docstring, on one line."""
+    found = next((check for check in hidden_checks(exercise) if check.name == name), None)
+    return " ".join(found.clause.split("\n\n")[0].split()) if found else name.replace("_", " ")
 
 
 def judge_exercise(
@@ -67,8 +75,8 @@ def judge_exercise(
                 failed.append(trial)
             if result.verdict in _FATAL:
                 gone = f"the answer did not survive {check.name}"
-    if called := _forbidden(exercise, library):
-        return ExerciseRow(exercise, tuple(_handed_over(check, called) for check in results.values()))
+    if called := forbidden(exercise, library):
+        return ExerciseRow(exercise, tuple(handed_over(check, called) for check in results.values()))
     rows = tuple(results.values())
     if failed and diagnose and (words := diagnose(exercise, failed)):
         rows = tuple(replace(row, fault=words) if row.verdict is Verdict.FAILED else row for row in rows)
@@ -88,21 +96,3 @@ def _seed(seed: int, *names: str) -> int:
     """A seed of 63 bits for one check, from the submission's."""
     digest = hashlib.sha256(":".join([str(seed), *names]).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
-
-
-def _forbidden(exercise: str, library: set[str]) -> str:
-    """A library function that ran although this exercise is to write it, or ""."""
-    patterns = (*EXERCISES[exercise].library, f"stand_in:{exercise}")
-    return next((name for name in sorted(library) for p in patterns if fnmatchcase(name, p)), "")
-
-
-def _handed_over(check: CheckResult, called: str) -> CheckResult:
-    name = called.removeprefix("stand_in:")
-    return replace(
-        check,
-        verdict=Verdict.FAILED,
-        points=0.0,
-        rationale=f"Your answer calls {name}; this exercise is to write that function.",
-        help="Compute it with plain tensor operations; everything else of the library may be used.",
-        fault=None,
-    )

@@ -1,6 +1,6 @@
 """The student library: checks of what you wrote, and what your earlier lessons hand on."""
 
 from attnlab.chain import earlier
-from attnlab.report import check
+from attnlab.report import Report, check
 
-__all__ = ["check", "earlier"]
+__all__ = ["Report", "check", "earlier"]

@@ -1,0 +1,161 @@
+"""Run an exercise's public checks on a function of this process, whatever that function does."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import traceback
+import warnings
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attnlab.checking import Check, checks_in, run_check
+from attnlab.exercises import EXERCISES
+from attnlab.library import forbidden, handed_over
+from attnlab.recording import Outcome, record
+from attnlab.trial import Trial, explain
+from attnlab.verdict import AnswerError, CheckResult, Verdict
+
+__all__ = ["NOT_WRITTEN", "Findings", "examine", "public_checks", "quiet"]
+
+NOT_WRITTEN = "It is not written yet."
+"""The rationale of a stub, as `attnlab.trial.explain` words it."""
+
+_HERE = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the public checks of one exercise found.
+
+    results: one for each check, in order
+    printed: the beginning of what the function printed meanwhile
+    """
+
+    exercise: str
+    checks: tuple[Check, ...]
+    results: tuple[CheckResult, ...]
+    printed: str = ""
+
+    @property
+    def points(self) -> float:
+        return round(sum(result.points for result in self.results), 6)  # 6 digits: no 2.9999999999999996 in a gradebook
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.results) and all(result.verdict is Verdict.PASSED for result in self.results)
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether the function is still the stub."""
+        return any(result.rationale == NOT_WRITTEN for result in self.results) and all(
+            result.rationale == NOT_WRITTEN or result.verdict is Verdict.SKIPPED for result in self.results
+        )
+
+
+def public_checks(exercise: str) -> tuple[Check, ...]:
+    """The public checks of an exercise, in the order of their module."""
+    module = EXERCISES[exercise].lesson.split("_", 1)[1]
+    return checks_in(importlib.import_module(f"attnlab.public.{module}"), exercise)
+
+
+def examine(exercise: str, function: Any) -> Findings:
+    """Run the public checks of `exercise` on `function`. Raises nothing but KeyboardInterrupt."""
+    checks = public_checks(exercise)
+    results: dict[str, CheckResult] = {}
+    library: set[str] = set()
+    with quiet() as sink, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # any fixed number: an answer that draws at random shows the same faults each time
+        for check in checks:
+            missing = [name for name in check.needs if results[name].verdict is not Verdict.PASSED]
+            if missing:
+                why = f"Not run: {missing[0]} did not pass."
+                results[check.name] = CheckResult(check.name, Verdict.SKIPPED, why, max_points=check.points)
+                continue
+            trial = Trial(_Guarded(function), seed=zlib.crc32(check.name.encode()))
+            results[check.name] = _run(check, trial)
+            library |= trial.library
+    rows = tuple(results.values())
+    if called := forbidden(exercise, library):
+        rows = tuple(handed_over(row, called) for row in rows)
+    return Findings(exercise, checks, rows, sink.beginning)
+
+
+@contextmanager
+def quiet() -> Iterator[_Sink]:
+    """Keep what runs inside from the screen: prints, stderr, warnings."""
+    sink = _Sink()
+    with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield sink
+
+
+class _Sink(io.TextIOBase):
+    """Takes any amount of text, keeps the beginning."""
+
+    ENOUGH = 400  # characters: about five lines, what fits under a report
+
+    def __init__(self) -> None:
+        self.beginning = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if len(self.beginning) < self.ENOUGH:
+            self.beginning = (self.beginning + text)[: self.ENOUGH]
+        return len(text)
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """A function of this process, of which any behaviour is expected."""
+
+    function: Any
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
+        try:
+            return record(self.function, args, kwargs)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit and its like as well: a check never ends the kernel
+            rationale, help = _explained(error)
+            raise AnswerError(Verdict.ERRORED, rationale, help) from None
+
+
+def _run(check: Check, trial: Trial) -> CheckResult:
+    """`run_check`, where even looking at what the answer returned may raise anything."""
+    try:
+        return run_check(check, trial)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        why = "It returned something that cannot be looked at."
+        return CheckResult(check.name, Verdict.FAILED, why, max_points=check.points)
+
+
+def _explained(error: BaseException) -> tuple[str, str]:
+    """An exception in words, with the line of the learner's code that raised it."""
+    try:
+        rationale, help = explain(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # an exception whose text cannot be read
+        return "It raised an exception whose message cannot be read.", ""
+    if rationale == NOT_WRITTEN or not (line := _line(error)):
+        return rationale, help
+    return rationale, help or f"Look at the line: {line}"
+
+
+def _line(error: BaseException) -> str:
+    """The innermost line of the learner's own code in the traceback, or ""."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.line and "site-packages" not in frame.filename and not frame.filename.startswith(_HERE):
+            return frame.line.strip()[:120]  # a longer line says no more
+    return ""

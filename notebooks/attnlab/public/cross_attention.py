@@ -1,0 +1,1 @@
+"""Public checks of the lesson on cross attention."""
