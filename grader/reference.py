@@ -48,6 +48,38 @@ class Reference:
             functions.update((name, namespace[name]) for name in lesson.exercises)
         return functions
 
+    def place(self, exercise: str) -> str:
+        """File and line of the exercise's solution cell."""
+        cells = ((lesson, cell) for lesson in self.lessons for cell in lesson.of_kind("solution"))
+        return next(f"{lesson.path}:{cell.line}" for lesson, cell in cells if cell.exercise == exercise)
+
+    def uses(self, exercise: str) -> tuple[str, ...]:
+        """The exercises whose functions this one calls, itself or through others; nearest first, then course order."""
+        found: dict[str, None] = {}
+        ring = [exercise]
+        while ring:
+            named = {name for one in ring for name in self._calls[one]}
+            ring = [name for name in self._calls if name in named and name not in found and name != exercise]
+            found.update(dict.fromkeys(ring))
+        return tuple(found)
+
+    @cached_property
+    def _calls(self) -> dict[str, frozenset[str]]:
+        """Exercise to the exercises that its own text names."""
+        calls: dict[str, frozenset[str]] = {}
+        for lesson in self.lessons:
+            bound: dict[str, frozenset[str]] = {}  # a name at the lesson's top level, to the exercises behind it
+            for cell in lesson.of_kind("given", "solution"):
+                for node in ast.parse(cell.source).body:
+                    if taken := _earlier(node):
+                        bound[taken[0]] = frozenset({taken[1]})
+                    elif isinstance(node, ast.FunctionDef):
+                        behind = frozenset().union(*(bound.get(name, ()) for name in _global_names(node)))
+                        if node.name == cell.exercise:
+                            calls[node.name] = behind
+                        bound[node.name] = frozenset({node.name}) if node.name == cell.exercise else behind
+        return calls
+
     @cached_property
     def _cache(self) -> dict[str, tuple[Any, tuple[tuple[str, str], ...]]]:
         return {}
@@ -64,6 +96,14 @@ class Reference:
 
 def _taken(body: Iterable[ast.stmt]) -> Iterable[tuple[str, str]]:
     return (found for node in body if (found := _earlier(node)) is not None)
+
+
+def _global_names(function: ast.FunctionDef) -> set[str]:
+    """Names that the function reads and never binds: an own variable called like an exercise is not that exercise."""
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own
 
 
 def _earlier(node: ast.stmt) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
@@ -12,7 +12,7 @@ from attnlab.compare import difference
 from attnlab.recording import Outcome, record
 from attnlab.verdict import AnswerError, Failed, Verdict
 
-__all__ = ["Answer", "Call", "LocalAnswer", "Trial", "explain"]
+__all__ = ["Answer", "Call", "LocalAnswer", "Trial", "duplicate", "explain"]
 
 
 class Answer(Protocol):
@@ -38,12 +38,23 @@ class LocalAnswer:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the answer that was compared with the reference, kept for the diagnosis."""
+    """One call of the answer, kept for the diagnosis.
+
+    args, kwargs: what it was called with, before it ran
+    value: what came back; None where it raised
+    agrees: whether the value is the reference's; None where nobody compared
+    changed: positions of the arguments that it changed
+    operations: number of torch operations that it ran
+    raised: what it raised, as `explain` says it; "" where it returned
+    """
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     value: Any
-    agrees: bool
+    agrees: bool | None = None
+    changed: tuple[int, ...] = ()
+    operations: int = 0
+    raised: str = ""
 
 
 class Trial:
@@ -87,7 +98,14 @@ class Trial:
     def outcome(self, *args: Any, **kwargs: Any) -> Outcome:
         """Call the answer with copies of these inputs on the trial's device."""
         sent = tuple(self._sent(a) for a in args)
-        result = self._answer(sent, {k: self._sent(v) for k, v in kwargs.items()})
+        call = Call(tuple(duplicate(a) for a in args), {k: duplicate(v) for k, v in kwargs.items()}, None)
+        try:
+            result = self._answer(sent, {k: self._sent(v) for k, v in kwargs.items()})
+        except AnswerError as error:
+            if error.verdict is Verdict.ERRORED:
+                self.calls.append(replace(call, raised=error.rationale))
+            raise
+        self.calls.append(replace(call, value=result.value, changed=result.changed, operations=result.operations))
         self.library |= result.library
         return result
 
@@ -105,17 +123,23 @@ class Trial:
         """Call answer and reference on the same inputs; raise Failed where they differ. Returns the answer's value."""
         value = self.call(*args, **kwargs)
         found = difference(value, self.expected(*args, **kwargs))
-        self.calls.append(Call(args, kwargs, value, found is None))
+        self.calls[-1] = replace(self.calls[-1], agrees=found is None)
         if found:
             raise Failed(f"On {_shapes(args)}: {found}.", help)
         return value
 
     def _sent(self, value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        copy = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype) if _dense(value) else None
-        copy = value.detach().clone() if copy is None else copy.copy_(value.detach())
-        return copy.to(self.device)
+        copy = duplicate(value)
+        return copy.to(self.device) if isinstance(copy, torch.Tensor) else copy
+
+
+def duplicate(value: Any) -> Any:
+    """A copy of a tensor that lies in memory as the tensor does; any other value as it is."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    if not _dense(value):
+        return value.detach().clone()
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).copy_(value.detach())
 
 
 def explain(error: BaseException) -> tuple[str, str]:

@@ -1,0 +1,93 @@
+"""The library of named faults: each is the reference with one change to its text, built when it is wanted."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from attnlab.fault import Edit, Fault
+from grader.reference import Reference
+
+__all__ = ["FaultError", "Functions", "Library", "faulty", "read_faults"]
+
+Functions = Mapping[str, Callable[..., Any]]
+"""Exercise to its function."""
+
+
+class FaultError(ValueError):
+    """A named fault does not fit the course. Says which fault, in which file, and what to do."""
+
+
+def read_faults() -> tuple[Fault, ...]:
+    """Every fault of every module in solutions.hidden.faults, in the order of the course. Raises FaultError for an id
+    that stands twice."""
+    package = importlib.import_module("solutions.hidden.faults")
+    found: dict[str, tuple[Fault, str]] = {}
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for fault in importlib.import_module(info.name).FAULTS:
+            if fault.id in found:
+                raise FaultError(f"fault {fault.id!r} stands in {found[fault.id][1]} and in {info.name}; rename one")
+            found[fault.id] = fault, info.name
+    return tuple(fault for fault, _ in found.values())
+
+
+def faulty(reference: Reference, *faults: Fault) -> Functions:
+    """The reference's functions with these faults in them, the first one's change made first.
+
+    Raises FaultError where a text to be changed does not stand exactly once, or where the changed text does not run.
+    """
+    changed: dict[str, str] = {}
+    for fault in faults:
+        for edit in fault.edits:
+            changed[edit.exercise] = _edited(reference, fault, edit, changed)
+    try:
+        return reference.build(changed)
+    except Exception as error:
+        names = ", ".join(fault.id for fault in faults)
+        raise FaultError(f"fault {names}: the changed text does not run ({type(error).__name__}: {error})") from error
+
+
+def _edited(reference: Reference, fault: Fault, edit: Edit, changed: Mapping[str, str]) -> str:
+    if edit.exercise not in reference.sources:
+        raise FaultError(f"fault {fault.id!r} changes {edit.exercise!r}, which is no exercise of the course")
+    source = changed.get(edit.exercise, reference.sources[edit.exercise])
+    if (times := source.count(edit.before)) != 1:
+        raise FaultError(
+            f"fault {fault.id!r}: {edit.before!r} stands {times} times in the solution cell of {edit.exercise} "
+            f"({reference.place(edit.exercise)}) and must stand there exactly once; copy it from that cell anew"
+        )
+    return source.replace(edit.before, edit.after)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The named faults of a course, with the functions they make. Built functions are kept: they do not change."""
+
+    reference: Reference
+    faults: tuple[Fault, ...]
+
+    def functions(self, *faults: Fault) -> Functions:
+        """The functions that these faults make together; the reference's own where there are none."""
+        key = tuple(fault.id for fault in faults)
+        if key not in self._built:
+            self._built[key] = faulty(self.reference, *faults)
+        return self._built[key]
+
+    def concerning(self, exercise: str) -> tuple[Fault, ...]:
+        """The faults that can show in `exercise`: those in its own text, then those in what it uses, nearest first."""
+        near = (exercise, *self.reference.uses(exercise))
+        placed = [(self.distance(fault, exercise), n) for n, fault in enumerate(self.faults)]
+        return tuple(self.faults[n] for distance, n in sorted(placed) if distance < len(near))
+
+    def distance(self, fault: Fault, exercise: str) -> int:
+        """How far from `exercise` the fault's nearest change lies: 0 in its own text, then as `uses` orders them."""
+        near = (exercise, *self.reference.uses(exercise))
+        return min((near.index(edit.exercise) for edit in fault.edits if edit.exercise in near), default=len(near))
+
+    @cached_property
+    def _built(self) -> dict[tuple[str, ...], Functions]:
+        return {}
