@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -18,11 +18,35 @@ from attnlab.trial import Answer, Trial
 from attnlab.verdict import CheckResult, Verdict
 from grader.ledger import ExerciseRow
 
-__all__ = ["Diagnose", "clause_of", "hidden_checks", "judge_exercise", "ungraded_exercise"]
+__all__ = ["Diagnose", "Evidence", "Finding", "clause_of", "hidden_checks", "judge_exercise", "ungraded_exercise"]
 
-Diagnose = Callable[[str, list[Trial]], str | None]
-"""Called with an exercise and the trials of its failed checks; names the fault in words, or None."""
 
+@dataclass(frozen=True)
+class Evidence:
+    """What an exercise's checks saw, for the diagnosis.
+
+    failed: trials of the checks that failed or in which the answer raised, at least one; passed: those of the others
+    alive: whether the answer can still be asked, through a trial's `outcome`
+    """
+
+    exercise: str
+    failed: tuple[Trial, ...]
+    passed: tuple[Trial, ...] = ()
+    alive: bool = True
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a diagnosis says: the named fault in words, and a help for checks that have none of their own."""
+
+    words: str
+    help: str = ""
+
+
+Diagnose = Callable[[Evidence], Finding | None]
+"""Called once for an exercise that lost points; names its fault, or None. Never raises."""
+
+_WRONG = (Verdict.FAILED, Verdict.ERRORED)
 _FATAL = (Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY, Verdict.BLOCKED)
 
 
@@ -56,6 +80,7 @@ def judge_exercise(
     """
     results: dict[str, CheckResult] = {}
     failed: list[Trial] = []
+    passed: list[Trial] = []
     library: set[str] = set()
     gone = ""
     with torch.random.fork_rng(devices=[]):
@@ -71,21 +96,30 @@ def judge_exercise(
             result = run_check(check, trial, hidden=True)
             results[check.name] = result
             library |= trial.library
-            if result.verdict is Verdict.FAILED:
+            if result.verdict in _WRONG:
                 failed.append(trial)
+            elif result.verdict is Verdict.PASSED:
+                passed.append(trial)
             if result.verdict in _FATAL:
                 gone = f"the answer did not survive {check.name}"
     if called := forbidden(exercise, library):
         return ExerciseRow(exercise, tuple(handed_over(check, called) for check in results.values()))
     rows = tuple(results.values())
-    if failed and diagnose and (words := diagnose(exercise, failed)):
-        rows = tuple(replace(row, fault=words) if row.verdict is Verdict.FAILED else row for row in rows)
+    if failed and diagnose:
+        found = diagnose(Evidence(exercise, tuple(failed), tuple(passed), alive=not gone))
+        rows = tuple(_named(row, found) for row in rows)
     return ExerciseRow(exercise, rows)
 
 
 def ungraded_exercise(exercise: str, verdict: Verdict, rationale: str, help: str = "") -> ExerciseRow:
     """The row of an exercise whose answer could not be called at all."""
     return ExerciseRow(exercise, tuple(_row(check, verdict, rationale, help) for check in hidden_checks(exercise)))
+
+
+def _named(row: CheckResult, found: Finding | None) -> CheckResult:
+    if found is None or row.verdict not in _WRONG:
+        return row
+    return replace(row, fault=found.words, help=row.help or found.help)
 
 
 def _row(check: Check, verdict: Verdict, rationale: str, help: str = "") -> CheckResult:
