@@ -17,7 +17,8 @@ from torch.nn import functional as F
 
 __all__ = [
     "BLOCK_NAMES", "MODEL_NAMES", "BlockInputs", "Model", "Size", "decoder_inputs", "encoder_inputs",
-    "feed_forward_near", "model", "noisy_slots", "redrawn", "self_scores", "strided", "weights", "word_ids",
+    "feed_forward_far", "feed_forward_near", "model", "noisy_slots", "redrawn", "self_scores", "strided", "weights",
+    "word_ids",
 ]  # fmt: skip
 
 STRONG = 1.5
@@ -32,6 +33,10 @@ SHARP = 60.0
 HUGE = 3e5
 """Factor on w_q and w_k: scores near 2e11, above every finite penalty in use and below the 1e12 that styles can do."""
 
+STEEP, GENTLE = 15.0, 0.1
+"""Scales of the feed-forward weights of a single block: most pre-activations are far from 0, where every form of GELU
+agrees, and the product of both is as large as elsewhere. Which form it is shows in the inputs made for that alone."""
+
 NEAR = -3.0
 """Pre-activation at which the tanh and the erf form of GELU differ by a tenth of their value."""
 
@@ -40,7 +45,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Size:
-    """N examples, S source and T target positions, width d, h heads, E encoder and L decoder blocks, vocabularies."""
+    """N examples, S source and T target positions, width d, h heads, E encoder and L decoder blocks, vocabularies.
+
+    d = 12 is wide enough that no token's variance comes near eps by chance.
+    """
 
     N: int = 3
     S: int = 6
@@ -184,6 +192,11 @@ def feed_forward_near(trial: Trial, tokens: torch.Tensor, gain: float = SHARP) -
     return torch.linalg.pinv(tokens) @ wanted, weights(trial, d, d, scale=gain)
 
 
+def feed_forward_far(trial: Trial, d: int, d_ff: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Feed-forward weights (d, d_ff), (d_ff, d) on which the two forms of GELU differ less than is asked."""
+    return weights(trial, d, d_ff, scale=STEEP), weights(trial, d_ff, d, scale=GENTLE)
+
+
 def _normed(x: torch.Tensor) -> torch.Tensor:
     return F.layer_norm(x, x.shape[-1:])
 
@@ -218,12 +231,12 @@ def decoder_inputs(trial: Trial, name: str = "strong", size: Size | None = None)
 
 _BLOCK_SIZES = {
     "square": Size(S=5, T=5),
-    "one_head": Size(N=2, S=5, T=3, d=6, h=1),
-    "single": Size(N=1, S=1, T=1, d=4, h=2),
-    "sharp_self": Size(N=3, S=3, T=3, d=8, h=2),
-    "huge_self": Size(N=3, S=3, T=3, d=8, h=2),
-    "sharp_cross": Size(N=2, S=3, T=2, d=8, h=2),
-    "near": Size(N=1, S=3, T=4, d=12, h=2),
+    "one_head": Size(N=2, S=5, T=3, h=1),
+    "single": Size(N=1, S=1, T=1, h=2),
+    "sharp_self": Size(N=3, S=3, T=3, h=2),
+    "huge_self": Size(N=3, S=3, T=3, h=2),
+    "sharp_cross": Size(N=2, S=3, T=2, h=2),
+    "near": Size(N=1, S=3, T=4, h=2),
 }
 
 
@@ -233,6 +246,7 @@ def _decoder_draw(trial: Trial, name: str, size: Size) -> BlockInputs:
     enc = trial.normal(size.N, size.S, size.d, scale=scale)
     block = weights(trial, 12, size.d, size.d)
     block[10:] = 0.0
+    block[8], block[9] = feed_forward_far(trial, size.d, size.d)
     _sharpen(trial, name, block, dec)
     return BlockInputs(dec, enc, block, size.h)
 
@@ -260,6 +274,7 @@ def encoder_inputs(trial: Trial, name: str = "strong", size: Size | None = None)
     def draw() -> BlockInputs:
         enc = trial.normal(size.N, size.S, size.d, scale=FAINT if name == "faint" else 1.0)
         block = weights(trial, 6, size.d, size.d)
+        block[4], block[5] = feed_forward_far(trial, size.d, size.d)
         if name == "sharp_self":
             block[0:2] *= SHARP
         if name == "near":
@@ -285,9 +300,9 @@ _MODEL_SIZES = {
     "no_encoder": Size(E=0),
     "no_decoder": Size(L=0),
     "faint": Size(E=1, L=1),
-    "sharp_self": Size(S=4, T=3, d=8, h=2, E=0, L=1),
-    "huge_self": Size(S=4, T=3, d=8, h=2, E=0, L=1),
-    "sharp_cross": Size(N=2, S=3, T=2, d=8, h=2, E=0, L=1),
+    "sharp_self": Size(S=4, T=3, h=2, E=0, L=1),
+    "huge_self": Size(S=4, T=3, h=2, E=0, L=1),
+    "sharp_cross": Size(N=2, S=3, T=2, h=2, E=0, L=1),
     "near": Size(N=1, S=3, T=4, h=2, E=0, L=1),
 }
 
