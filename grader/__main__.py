@@ -1,0 +1,5 @@
+"""`python -m grader VERB`."""
+
+from grader.cli import main
+
+main()

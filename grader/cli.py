@@ -1,0 +1,137 @@
+"""The command line: each verb a thin shell over a function with the same keywords.
+
+Exit codes: 0 fine; 1 the work found something; 2 wrong call; 3 our fault.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.course import Course, CourseError
+from grader.lesson import LessonError
+
+__all__ = ["main"]
+
+FOUND, WRONG_CALL, OUR_FAULT = 1, 2, 3
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+out = Console(soft_wrap=False)
+err = Console(stderr=True)
+
+
+class Device(StrEnum):
+    """Where answers are run."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+Unsafe = Annotated[bool, typer.Option("--unsafe", help="Run notebooks without a sandbox. Only for code you trust.")]
+
+
+def main() -> None:
+    """Run the command line; what we did not foresee ends in exit code 3 and a sentence."""
+    try:
+        app()
+    except (CourseError, LessonError) as error:
+        err.print(f"[red]{type(error).__name__}[/red]", end=": ")
+        err.print(str(error), markup=False, highlight=False)
+        sys.exit(WRONG_CALL if isinstance(error, CourseError) else FOUND)
+    except Exception:
+        err.print_exception(show_locals=False)
+        err.print("This is a fault of the grader, not of your files. Nothing that was stored is lost.")
+        sys.exit(OUR_FAULT)
+
+
+@app.callback()
+def _verbs() -> None:
+    """Build the lessons, grade submissions, say what this host can do."""
+
+
+@app.command()
+def build(check: Annotated[bool, typer.Option("--check", help="Compare only; exit 1 on drift.")] = False) -> None:
+    """Make the notebooks from the lessons' text."""
+    from grader import build as builder
+
+    course = Course.find()
+    if not check:
+        changed = builder.build(course)
+        for path in changed:
+            out.print(f"wrote {path.relative_to(course.root)}", highlight=False)
+        out.print(f"{len(course.lessons)} lessons, {len(changed) or 'no'} files changed", highlight=False)
+        return
+    drift = builder.drifted(course)
+    for found in drift:
+        err.print(f"{found.path.relative_to(course.root)}: {found.why}", highlight=False)
+    if drift:
+        err.print("Run 'python -m grader build' and commit what it writes.")
+        raise typer.Exit(FOUND)
+    out.print(f"{len(course.lessons)} lessons, all notebooks as built", highlight=False)
+
+
+@app.command()
+def score(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Notebooks to score.", show_default=False)],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    device: Annotated[Device, typer.Option(help="Where answers are run.")] = Device.AUTO,
+    unsafe: Unsafe = False,
+) -> None:
+    """Grade notebooks by name and print what they earned. Exit 1 where one could not be graded."""
+    from grader import report
+    from grader.score import score as score_files
+
+    with _grader(device, unsafe) as grader:
+        rows = list(score_files(files, grader))
+    if json:
+        typer.echo(report.score_json(rows))
+    else:
+        out.print(report.score_table(rows))
+    if any(ledger.reason for _, ledger in rows):
+        raise typer.Exit(FOUND)
+
+
+@app.command()
+def demo() -> None:
+    """Grade the sample class through nbgrader and print who got what and why."""
+    from grader.demo import demo as run
+
+    raise typer.Exit(run(Course.find(), out))
+
+
+@app.command()
+def strength(check: Annotated[bool, typer.Option("--check", help="Compare with the record; exit 1 on drift.")] = False) -> None:
+    """Try the hidden checks on every named fault, style and do-nothing answer, and keep the record."""
+    from grader.strength import strength as run
+
+    raise typer.Exit(run(check=check))
+
+
+@contextmanager
+def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:  # noqa: F821
+    from grader.grade import Grader
+    from grader.sandbox import Policy, Sandbox
+
+    course = Course.find()
+    if unsafe:
+        err.print("[bold red]--unsafe: notebooks run without a sandbox, with your own rights.[/bold red]")
+    with Sandbox(Policy(), course_root=course.root, unsafe=unsafe) as sandbox:
+        yield Grader(course, sandbox, _device(device))
+
+
+def _device(device: Device) -> str:
+    import torch
+
+    if device is Device.AUTO:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device is Device.CUDA and not torch.cuda.is_available():
+        raise CourseError("--device cuda: torch finds no GPU on this machine; use --device cpu")
+    return device.value

@@ -1,0 +1,118 @@
+"""Grade one submission: the pure function from bytes to an executed notebook and a ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import nbformat
+
+from attnlab.verdict import AnswerError, Verdict
+from grader.build import release_text
+from grader.collect import Unreadable, read_notebook, recognise
+from grader.course import Course
+from grader.diagnosis import Diagnosis
+from grader.frame import frame
+from grader.judge import judge_exercise, ungraded_exercise
+from grader.ledger import ExerciseRow, Ledger
+from grader.lesson import Lesson
+from grader.report import ledger_outputs, reason_cell
+from grader.sandbox import Kernel, Sandbox
+
+__all__ = ["Graded", "Grader"]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What comes of one submission."""
+
+    notebook: nbformat.NotebookNode
+    ledger: Ledger
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades submissions of one course in one sandbox. Holds what is dear to make: masters, reference, faults."""
+
+    course: Course
+    sandbox: Sandbox
+    device: str = "cpu"
+
+    def grade(self, data: bytes, lesson: str | None = None, *, seed: int) -> Graded:
+        """Collect, run and judge one submission.
+
+        lesson: the lesson it was handed in for; None to tell it from the cells
+        seed: secret; the points of a deterministic answer do not depend on it
+        Never raises for anything that the submission holds: what cannot be graded comes out with a reason.
+        """
+        try:
+            cells = read_notebook(data)
+            found = recognise(cells, self.course.lessons)
+            if found is None:
+                raise Unreadable("None of the course's exercises is in it.")
+            if lesson not in (None, found):
+                raise Unreadable(f"It holds the exercises of {found}; it was handed in for {lesson}.")
+        except Unreadable as reason:
+            return self.ungraded(lesson, str(reason))
+        return self._run(self.course.lesson(found), frame(self.masters[found], cells), seed)
+
+    def ungraded(self, lesson: str | None, reason: str) -> Graded:
+        """The record of a submission that could not be graded: no points, the reason, the untouched lesson."""
+        notebook = nbformat.v4.new_notebook()
+        rows: tuple[ExerciseRow, ...] = ()
+        if lesson is not None:
+            notebook = nbformat.from_dict(self.masters[lesson])
+            exercises = self.course.lesson(lesson).exercises
+            rows = tuple(ungraded_exercise(name, Verdict.SKIPPED, "The submission was not graded.") for name in exercises)
+        notebook.cells.insert(0, reason_cell(reason))
+        return Graded(notebook, Ledger(lesson, rows, reason))
+
+    @cached_property
+    def masters(self) -> Mapping[str, nbformat.NotebookNode]:
+        """Lesson name to its release notebook, the frame of every submission."""
+        return {
+            name: nbformat.reads(release_text(lesson), as_version=4) for name, lesson in self.course.lessons.items()
+        }
+
+    @cached_property
+    def _diagnosis(self) -> Diagnosis:
+        return Diagnosis(self.course.reference)
+
+    def _run(self, lesson: Lesson, notebook: nbformat.NotebookNode, seed: int) -> Graded:
+        with self.sandbox.kernel() as kernel:
+            executed = kernel.run(notebook)
+            rows = tuple(self._judge(kernel, name, executed, seed) for name in lesson.exercises)
+        ledger = Ledger(lesson.name, rows)
+        _report(executed, ledger)
+        return Graded(executed, ledger)
+
+    def _judge(self, kernel: Kernel, exercise: str, notebook: nbformat.NotebookNode, seed: int) -> ExerciseRow:
+        try:
+            if not kernel.alive:
+                kernel.restart(notebook)
+        except AnswerError as error:
+            return ungraded_exercise(exercise, error.verdict, error.rationale, error.help)
+        return judge_exercise(
+            exercise,
+            kernel.answer(exercise),
+            reference=self.course.reference.functions,
+            seed=seed,
+            device=self.device,
+            diagnose=self._diagnosis,
+        )
+
+
+def _report(notebook: nbformat.NotebookNode, ledger: Ledger) -> None:
+    """Put the judge's words where the student looks for them: under each tests cell, in place of its outputs."""
+    rows = {f"test_{row.name}": row for row in ledger.exercises}
+    for cell in notebook.cells:
+        row = rows.get(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+        if row is not None:
+            cell.outputs = ledger_outputs(row)
+
+
+def digest(data: bytes) -> str:
+    """The name of a submission's contents."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,22 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.course import Course
+
+
+@pytest.fixture(scope="session")
+def course() -> Course:
+    """The course of this checkout."""
+    return Course.find(Path(__file__).parent)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Tests run side by side; more threads each would only fight over the cores."""
+    torch.set_num_threads(1)
