@@ -156,7 +156,7 @@ def full_forward(src_ids: Tensor, tgt_ids: Tensor, model: Model, norm: NormPlace
 
 
 def draw_model(blocks: int = 1, seed: int = SEED) -> Model:
-    """The chapter's random model: V = 10, d = 8, d_k = 4, d_ff = 16, `blocks` blocks on each side (the chapter's has 1).
+    """The chapter's random model: V = 10, d = 8, d_k = 4, d_ff = 16, `blocks` blocks a side (the chapter has 1).
 
     Drawn in the program's order: embedding, encoder blocks, decoder blocks, output matrix.
     """
