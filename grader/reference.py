@@ -37,7 +37,13 @@ class Reference:
 
         A lesson's `NAME = earlier(LESSON, NAME)` is bound to the function built here, never to a stand-in.
         """
+        spaces = self.namespaces(changed)
+        return {name: spaces[lesson.name][name] for lesson in self.lessons for name in lesson.exercises}
+
+    def namespaces(self, changed: Mapping[str, str]) -> Mapping[str, Mapping[str, Any]]:
+        """As `build`, but returns lesson name to all that its given and solution cells define."""
         functions: dict[str, Callable[..., Any]] = {}
+        spaces: dict[str, Mapping[str, Any]] = {}
         for lesson in self.lessons:
             namespace: dict[str, Any] = {"__name__": f"reference_{lesson.name}"}
             for cell in lesson.of_kind("given", "solution"):
@@ -46,7 +52,8 @@ class Reference:
                 namespace.update((name, functions[wanted]) for name, wanted in taken)
                 exec(code, namespace)
             functions.update((name, namespace[name]) for name in lesson.exercises)
-        return functions
+            spaces[lesson.name] = namespace
+        return spaces
 
     def place(self, exercise: str) -> str:
         """File and line of the exercise's solution cell."""
