@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from attnlab.exercises import LESSONS
 from attnlab.fault import Edit, Fault
 from grader.reference import Reference
 
@@ -26,12 +27,14 @@ def read_faults() -> tuple[Fault, ...]:
     """Every fault of every module in solutions.hidden.faults, in the order of the course. Raises FaultError for an id
     that stands twice."""
     package = importlib.import_module("solutions.hidden.faults")
+    order = [lesson.split("_", 1)[1] for lesson in LESSONS]
+    modules = sorted((info.name for info in pkgutil.iter_modules(package.__path__)), key=order.index)
     found: dict[str, tuple[Fault, str]] = {}
-    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        for fault in importlib.import_module(info.name).FAULTS:
+    for module in modules:
+        for fault in importlib.import_module(f"{package.__name__}.{module}").FAULTS:
             if fault.id in found:
-                raise FaultError(f"fault {fault.id!r} stands in {found[fault.id][1]} and in {info.name}; rename one")
-            found[fault.id] = fault, info.name
+                raise FaultError(f"fault {fault.id!r} stands in {found[fault.id][1]} and in {module}; rename one")
+            found[fault.id] = fault, module
     return tuple(fault for fault, _ in found.values())
 
 
@@ -65,14 +68,16 @@ def _edited(reference: Reference, fault: Fault, edit: Edit, changed: Mapping[str
 
 @dataclass(frozen=True)
 class Library:
-    """The named faults of a course, with the functions they make. Built functions are kept: they do not change."""
+    """The named faults of a course, with the functions they make. What single faults make is kept."""
 
     reference: Reference
     faults: tuple[Fault, ...]
 
     def functions(self, *faults: Fault) -> Functions:
         """The functions that these faults make together; the reference's own where there are none."""
-        key = tuple(fault.id for fault in faults)
+        if len(faults) > 1:  # of pairs there are too many to keep
+            return faulty(self.reference, *faults)
+        key = faults[0].id if faults else ""
         if key not in self._built:
             self._built[key] = faulty(self.reference, *faults)
         return self._built[key]
@@ -89,5 +94,5 @@ class Library:
         return min((near.index(edit.exercise) for edit in fault.edits if edit.exercise in near), default=len(near))
 
     @cached_property
-    def _built(self) -> dict[tuple[str, ...], Functions]:
+    def _built(self) -> dict[str, Functions]:
         return {}
