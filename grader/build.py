@@ -76,7 +76,8 @@ def _check_table(lesson: Lesson) -> None:
     """Hold the lesson to the course's table, which the student library carries."""
     table = {exercise.name: float(exercise.points) for exercise in LESSONS.get(lesson.name, ())}
     if table != lesson.points:
-        raise LessonError(lesson.path, 1, f"its exercises and points {lesson.points} are not those of attnlab.exercises {table}")
+        what = f"its exercises and points {lesson.points} are not those of attnlab.exercises {table}"
+        raise LessonError(lesson.path, 1, what)
 
 
 def source_notebook(lesson: Lesson) -> nbformat.NotebookNode:

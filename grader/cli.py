@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from grader.course import Course, CourseError
 from grader.lesson import LessonError
+
+if TYPE_CHECKING:
+    from grader.grade import Grader
 
 __all__ = ["main"]
 
@@ -108,7 +111,7 @@ def demo() -> None:
 
 
 @app.command()
-def strength(check: Annotated[bool, typer.Option("--check", help="Compare with the record; exit 1 on drift.")] = False) -> None:
+def strength(check: Annotated[bool, typer.Option("--check", help="Compare only; exit 1 on drift.")] = False) -> None:
     """Try the hidden checks on every named fault, style and do-nothing answer, and keep the record."""
     from grader.strength import strength as run
 
@@ -116,7 +119,7 @@ def strength(check: Annotated[bool, typer.Option("--check", help="Compare with t
 
 
 @contextmanager
-def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:  # noqa: F821
+def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:
     from grader.grade import Grader
     from grader.sandbox import Policy, Sandbox
 

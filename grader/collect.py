@@ -52,10 +52,11 @@ def read_file(path: Path) -> bytes:
     except OSError as error:
         what = "It is a link, not a file" if path.is_symlink() else f"It cannot be opened ({error.strerror})"
         raise Unreadable(f"{what}.") from None
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise Unreadable("It is not a plain file.")
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("It is not a plain file.")
         if status.st_size > MAX_BYTES:
             raise Unreadable(f"It is {status.st_size >> 20} MB long; a notebook may have {MAX_BYTES >> 20} MB.")
         return file.read(MAX_BYTES + 1)
@@ -70,7 +71,7 @@ def read_notebook(data: bytes) -> tuple[SubmittedCell, ...]:
     try:
         tree = json.loads(_text(data))
     except (ValueError, RecursionError):
-        raise Unreadable("It is not a notebook: the file is not JSON. Perhaps it was saved half, or is a web page.") from None
+        raise Unreadable("It is not a notebook: not JSON. Perhaps it was saved half, or is a web page.") from None
     if not isinstance(tree, dict):
         raise Unreadable("It is not a notebook: the JSON holds no cells.")
     cells = tree.get("cells")
@@ -131,7 +132,8 @@ def _likeness(cells: tuple[SubmittedCell, ...], lesson: Lesson) -> int:
 
 def defines(cell: SubmittedCell, name: str) -> bool:
     """Whether a code cell gives `name` a meaning at its top level. Looks at the text, since it may not parse."""
-    return cell.is_code and re.search(rf"^(async )?(def|class) +{name}\b|^{name} *[:=][^=]", cell.source, re.M) is not None
+    definition = rf"^(async )?(def|class) +{name}\b|^{name} *[:=][^=]"
+    return cell.is_code and re.search(definition, cell.source, re.M) is not None
 
 
 def take_one(folder: Path, lesson: str, likeness: Callable[[bytes], int]) -> bytes:

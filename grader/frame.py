@@ -112,7 +112,7 @@ def _same(a: str, b: str) -> bool:
 
 
 def _marks(cell: nbformat.NotebookNode) -> dict[str, Any]:
-    return cell.metadata.get("nbgrader", {})  # type: ignore[no-any-return]
+    return cell.metadata.get("nbgrader", {})
 
 
 def _named(cell: nbformat.NotebookNode) -> bool:

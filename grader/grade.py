@@ -64,8 +64,8 @@ class Grader:
         rows: tuple[ExerciseRow, ...] = ()
         if lesson is not None:
             notebook = nbformat.from_dict(self.masters[lesson])
-            exercises = self.course.lesson(lesson).exercises
-            rows = tuple(ungraded_exercise(name, Verdict.SKIPPED, "The submission was not graded.") for name in exercises)
+            why = Verdict.SKIPPED, "The submission was not graded."
+            rows = tuple(ungraded_exercise(name, *why) for name in self.course.lesson(lesson).exercises)
         notebook.cells.insert(0, reason_cell(reason))
         return Graded(notebook, Ledger(lesson, rows, reason))
 

@@ -169,7 +169,9 @@ def _check_markers(path: Path, cell: Cell) -> None:
     if inside:
         raise LessonError(path, cell.line, f"{inside!r} is never ended; the solution would be released")
     if cell.kind == "solution" and not seen:
-        raise LessonError(path, cell.line, f"solution cell {cell.exercise!r} without a stub: no '{BEGIN_SOLUTION}' line")
+        raise LessonError(
+            path, cell.line, f"solution cell {cell.exercise!r} without a stub: no {BEGIN_SOLUTION!r} line"
+        )
 
 
 def _check_code(path: Path, cell: Cell) -> None:
@@ -209,14 +211,16 @@ def _check_stub(path: Path, cell: Cell, tree: ast.Module) -> None:
     if function is None:
         raise LessonError(path, cell.line, f"the solution cell of {cell.exercise!r} does not define it")
     if not ast.get_docstring(function):
-        raise LessonError(path, cell.line + function.lineno, f"{cell.exercise!r} has no docstring; its stub would say nothing")
+        what = f"{cell.exercise!r} has no docstring; its stub would say nothing"
+        raise LessonError(path, cell.line + function.lineno, what)
     try:
         stub = ast.parse(released(cell.source))
     except SyntaxError as error:
         raise LessonError(path, cell.line + (error.lineno or 1), "the stub that is left would not be Python") from None
     body = next(n for n in stub.body if isinstance(n, ast.FunctionDef) and n.name == cell.exercise).body
     if [ast.unparse(node) for node in body[1:]] != [STUB]:
-        raise LessonError(path, cell.line, f"what is left of {cell.exercise!r} is more than a stub; begin the solution right after the docstring")
+        what = f"what is left of {cell.exercise!r} is more than a stub; begin the solution right after the docstring"
+        raise LessonError(path, cell.line, what)
 
 
 def released(source: str) -> str:
@@ -250,7 +254,8 @@ def _check_exercises(path: Path, cells: tuple[Cell, ...]) -> None:
     by_kind = {kind: [c for c in cells if c.kind == kind and c.exercise] for kind in ("prose", "solution", "tests")}
     for cell in by_kind["prose"]:
         if cell.minutes <= 0 or cell.difficulty not in _DIFFICULTIES:
-            raise LessonError(path, cell.line, f"exercise {cell.exercise!r} wants minutes above 0 and difficulty 1 to 4")
+            what = f"exercise {cell.exercise!r} wants minutes above 0 and difficulty 1 to 4"
+            raise LessonError(path, cell.line, what)
     order = [c.exercise for c in by_kind["solution"]]
     for kind in ("prose", "tests"):
         for cell in by_kind[kind]:
@@ -258,7 +263,9 @@ def _check_exercises(path: Path, cells: tuple[Cell, ...]) -> None:
                 raise LessonError(path, cell.line, f"a {kind} cell of {cell.exercise!r}, which has no solution cell")
         if [c.exercise for c in by_kind[kind]] != order:
             line = by_kind["solution"][0].line if order else 1
-            raise LessonError(path, line, f"each exercise wants one {kind} cell of its own, in the order of the solution cells")
+            what = f"each exercise wants one {kind} cell of its own, in the order of the solution cells"
+            raise LessonError(path, line, what)
     for prose, solution, tests in zip(by_kind["prose"], by_kind["solution"], by_kind["tests"], strict=True):
         if not prose.line < solution.line < tests.line:
-            raise LessonError(path, solution.line, f"{solution.exercise!r}: first the prose that sets it, then the solution, then the tests")
+            what = f"{solution.exercise!r}: first the prose that sets it, then the solution, then the tests"
+            raise LessonError(path, solution.line, what)

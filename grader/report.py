@@ -78,7 +78,8 @@ def _html(row: ExerciseRow) -> str:
     for check in row.checks:
         more = "".join(f"<br><small>{html.escape(part)}</small>" for part in _parts(check))
         clause = html.escape(clause_of(row.name, check.name))
-        items.append(f"<li><b>{_mark(check)}</b> {clause} <small>({check.points:g}/{check.max_points:g})</small>{more}</li>")
+        points = f"<small>({check.points:g}/{check.max_points:g})</small>"
+        items.append(f"<li><b>{_mark(check)}</b> {clause} {points}{more}</li>")
     head = f"<p><b>{html.escape(row.name)}</b>: {row.points:g} of {row.max_points:g} points</p>"
     return f'<div class="ledger">{head}<ul>{"".join(items)}</ul></div>'
 

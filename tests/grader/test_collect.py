@@ -17,7 +17,11 @@ from grader.course import Course
 
 CELLS = [
     {"cell_type": "markdown", "metadata": {}, "source": "# Hello"},
-    {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "causal_mask"}}, "source": ["def causal_mask(n):\n", "    pass"]},
+    {
+        "cell_type": "code",
+        "metadata": {"nbgrader": {"grade_id": "causal_mask"}},
+        "source": ["def causal_mask(n):\n", "    pass"],
+    },
 ]
 V4 = {"cells": CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 V3 = {"worksheets": [{"cells": [{"cell_type": "code", "input": "def causal_mask(n):\n    pass"}]}], "nbformat": 3}
@@ -74,11 +78,17 @@ def test_says_why_not(data: bytes, words: str) -> None:
         read_notebook(data)
 
 
-@given(st.binary(max_size=200) | st.recursive(
-    st.none() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["cells", "source", "metadata", "nbgrader", "id", "worksheets", "input"]), inner, max_size=4),
+KEYS = st.sampled_from(
+    ["cells", "source", "metadata", "nbgrader", "grade_id", "id", "cell_type", "worksheets", "input"]
+)
+TREES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5) | st.just("code"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=20,
-).map(lambda tree: json.dumps({"cells": tree}).encode()))
+)
+
+
+@given(st.binary(max_size=200) | TREES.map(lambda tree: json.dumps({"cells": tree}).encode()))
 @settings(max_examples=300, deadline=None)
 def test_anything_else_is_cells_or_a_reason(data: bytes) -> None:
     try:
@@ -98,7 +108,8 @@ def test_recognises_a_lesson_by_its_cells(course: Course) -> None:
             cell["metadata"] = {}
             cell.pop("id")
         assert recognise(read_notebook(json.dumps(bare).encode()), course.lessons) == name
-    assert recognise(read_notebook(nbformat.writes(nbformat.v4.new_notebook()).encode()), course.lessons) is None
+    empty = nbformat.writes(nbformat.v4.new_notebook()).encode()
+    assert recognise(read_notebook(empty), course.lessons) is None
 
 
 def test_only_plain_files_are_read(tmp_path: Path) -> None:
@@ -108,7 +119,13 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "folder.ipynb").mkdir()
     with (tmp_path / "big.ipynb").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    for name, words in {"link": "link", "pipe": "plain file", "folder": "plain file", "big": "MB", "none": "no such"}.items():
+    for name, words in {
+        "link": "link",
+        "pipe": "plain file",
+        "folder": "plain file",
+        "big": "MB",
+        "none": "no such",
+    }.items():
         with pytest.raises(Unreadable, match=words):
             read_file(tmp_path / f"{name}.ipynb")
 

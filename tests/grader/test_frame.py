@@ -67,7 +67,7 @@ def retype(tree: dict[str, Any]) -> None:
 
 
 CHANGES = edit(
-    nothing=lambda tree: None,
+    nothing=lambda _: None,
     lost_metadata=lose_metadata,
     test_turned_into_markdown=retype,
     test_deleted=lambda tree: tree["cells"].pop(at(tree, "test_padding_mask")),
@@ -92,10 +92,10 @@ def test_accidents_cost_nothing(name: str, master: nbformat.NotebookNode) -> Non
 
 
 def test_added_cells_stay_in_place(master: nbformat.NotebookNode) -> None:
-    helper = {"cell_type": "code", "metadata": {}, "source": "def helper(): ...", "outputs": [], "execution_count": None}
+    helper = {"cell_type": "code", "metadata": {}, "source": "def helper(): ...", "outputs": []}
 
     def change(tree: dict[str, Any]) -> None:
-        tree["cells"].insert(at(tree, "padding_mask"), {**helper, "id": "mine"})
+        tree["cells"].insert(at(tree, "padding_mask"), {**helper, "execution_count": None, "id": "mine"})
 
     made = framed(master, change)
     place = at(made, "padding_mask")

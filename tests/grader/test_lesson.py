@@ -59,7 +59,12 @@ REFUSED = {
     "never ended": ("    ### END SOLUTION\n", "", 10, "never ended"),
     "end without begin": ("    ### BEGIN SOLUTION\n", "", 14, "without its begin"),
     "nested": ("    return 2 * x", "    ### BEGIN SOLUTION\n    return 2 * x", 14, "nested"),
-    "no stub": ("    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", "    return 2 * x", 10, "without a stub"),
+    "no stub": (
+        "    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION",
+        "    return 2 * x",
+        10,
+        "without a stub",
+    ),
     "marker in a show cell": ("print(double(3))", "### BEGIN SOLUTION\n### END SOLUTION", 21, "belongs into"),
     "marker words in prose": ("# # A lesson", "# The line BEGIN SOLUTION", 2, "unknown marker"),
     "solution beside the stub": ("    ### BEGIN SOLUTION", "    y = 2\n    ### BEGIN SOLUTION", 10, "more than a stub"),
@@ -71,8 +76,18 @@ REFUSED = {
     "unknown kind": ('kind="show"', 'kind="shown"', 20, "unknown cell kind"),
     "no kind": ('# %% kind="show"', "# %%", 20, "without a kind"),
     "unknown key": ('kind="show"', 'kind="show" hidden=true', 20, "has no 'hidden'"),
-    "code kind on markdown": ("# %% [markdown]\n# # A", '# %% [markdown] kind="given" name="x"\n# # A', 1, "cannot be markdown"),
-    "duplicate id": ('# %% kind="show"', '# %% kind="given" name="setup"\nx = 1\n\n# %% kind="show"', 20, "duplicate id"),
+    "code kind on markdown": (
+        "# %% [markdown]\n# # A",
+        '# %% [markdown] kind="given" name="x"\n# # A',
+        1,
+        "cannot be markdown",
+    ),
+    "duplicate id": (
+        '# %% kind="show"',
+        '# %% kind="given" name="setup"\nx = 1\n\n# %% kind="show"',
+        20,
+        "duplicate id",
+    ),
     "side effect in given": ("import torch", "import torch\ntorch.manual_seed(0)", 6, "side effect"),
     "side effect in solution": ("def double", "print(1)\ndef double", 11, "side effect"),
     "loop in given": ("import torch", "for i in range(3): pass", 5, "side effect"),
@@ -83,7 +98,12 @@ REFUSED = {
     "no prose": ('[markdown] exercise="double" minutes=5 difficulty=1', "[markdown]", 10, "one prose cell"),
     "no minutes": ("minutes=5 ", "", 7, "minutes above 0"),
     "too difficult": ("difficulty=1", "difficulty=9", 7, "difficulty 1 to 4"),
-    "text before": ("# %% [markdown]\n# # A lesson", "x = 1\n# %% [markdown]\n# # A lesson", 1, "before the first cell"),
+    "text before": (
+        "# %% [markdown]\n# # A lesson",
+        "x = 1\n# %% [markdown]\n# # A lesson",
+        1,
+        "before the first cell",
+    ),
 }
 
 
