@@ -21,6 +21,7 @@
 
 # %% kind="given" name="setup"
 import torch
+
 from attnlab import chapter, check, pictures
 
 # %% [markdown]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from attnlab import chapter
 from torch import Tensor
 
+from attnlab import chapter
 from grader.course import Course
 
 

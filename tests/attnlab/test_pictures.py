@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 import torch
+
 from attnlab import pictures
 
 
