@@ -291,7 +291,7 @@ class _Search:
         """The first pair of faults that fits. Only faults that do not show where the answer is right can be in one."""
         right = [call for call in self.calls if call.agrees]
         concerning = self.library.concerning(self.evidence.exercise)
-        able = [fault for fault in concerning if self._fits((fault,), right) is not None]
+        able = [fault for fault in concerning if not right or self._fits((fault,), right) is not None]
         able.sort(key=self._explained, reverse=True)
         for pair in itertools.combinations(able[:PAIRED], 2):
             try:

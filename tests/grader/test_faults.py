@@ -62,18 +62,18 @@ def test_a_text_that_does_not_stand_once_is_refused_with_name_place_and_remedy(b
 
 
 def test_an_unknown_exercise_is_refused() -> None:
-    with pytest.raises(FaultError, match="'odd'.*'glue'.*no exercise"):
+    with pytest.raises(FaultError, match=r"'odd'.*'glue'.*no exercise"):
         faulty(REFERENCE, changed("x", exercise="glue"))
 
 
 def test_text_that_does_not_run_is_refused() -> None:
-    with pytest.raises(FaultError, match="odd: the changed text does not run .SyntaxError"):
+    with pytest.raises(FaultError, match=r"odd: the changed text does not run .SyntaxError"):
         faulty(REFERENCE, changed("return 0.5", "return )"))
 
 
 def test_the_second_of_two_changes_to_one_text_is_refused() -> None:
     other = fault("other", "attention", " / math.sqrt(d_k)", " / d_k", words="w", help="h", symptom="s")
-    with pytest.raises(FaultError, match="'other'.*0 times"):
+    with pytest.raises(FaultError, match=r"'other'.*0 times"):
         faulty(REFERENCE, UNSCALED, other)
 
 
