@@ -121,13 +121,14 @@ def strength(check: Annotated[bool, typer.Option("--check", help="Compare only; 
 @contextmanager
 def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:
     from grader.grade import Grader
+    from grader.release import masters
     from grader.sandbox import Policy, Sandbox
 
     course = Course.find()
     if unsafe:
         err.print("[bold red]--unsafe: notebooks run without a sandbox, with your own rights.[/bold red]")
     with Sandbox(Policy(), course_root=course.root, unsafe=unsafe) as sandbox:
-        yield Grader(course, sandbox, _device(device))
+        yield Grader(course, sandbox, masters(course), _device(device))
 
 
 def _device(device: Device) -> str:

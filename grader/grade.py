@@ -10,7 +10,6 @@ from functools import cached_property
 import nbformat
 
 from attnlab.verdict import AnswerError, Verdict
-from grader.build import release_text
 from grader.collect import Unreadable, read_notebook, recognise
 from grader.course import Course
 from grader.diagnosis import Diagnosis
@@ -34,10 +33,14 @@ class Graded:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades submissions of one course in one sandbox. Holds what is dear to make: masters, reference, faults."""
+    """Grades submissions of one course in one sandbox. Holds what is dear to make: frames, reference, faults.
+
+    masters: lesson name to the text of its release notebook
+    """
 
     course: Course
     sandbox: Sandbox
+    masters: Mapping[str, str]
     device: str = "cpu"
 
     def grade(self, data: bytes, lesson: str | None = None, *, seed: int) -> Graded:
@@ -56,25 +59,22 @@ class Grader:
                 raise Unreadable(f"It holds the exercises of {found}; it was handed in for {lesson}.")
         except Unreadable as reason:
             return self.ungraded(lesson, str(reason))
-        return self._run(self.course.lesson(found), frame(self.masters[found], cells), seed)
+        return self._run(self.course.lesson(found), frame(self._frames[found], cells), seed)
 
     def ungraded(self, lesson: str | None, reason: str) -> Graded:
         """The record of a submission that could not be graded: no points, the reason, the untouched lesson."""
         notebook = nbformat.v4.new_notebook()
         rows: tuple[ExerciseRow, ...] = ()
         if lesson is not None:
-            notebook = nbformat.from_dict(self.masters[lesson])
+            notebook = nbformat.reads(self.masters[lesson], as_version=4)
             why = Verdict.SKIPPED, "The submission was not graded."
             rows = tuple(ungraded_exercise(name, *why) for name in self.course.lesson(lesson).exercises)
         notebook.cells.insert(0, reason_cell(reason))
         return Graded(notebook, Ledger(lesson, rows, reason))
 
     @cached_property
-    def masters(self) -> Mapping[str, nbformat.NotebookNode]:
-        """Lesson name to its release notebook, the frame of every submission."""
-        return {
-            name: nbformat.reads(release_text(lesson), as_version=4) for name, lesson in self.course.lessons.items()
-        }
+    def _frames(self) -> Mapping[str, nbformat.NotebookNode]:
+        return {name: nbformat.reads(text, as_version=4) for name, text in self.masters.items()}
 
     @cached_property
     def _diagnosis(self) -> Diagnosis:

@@ -26,12 +26,12 @@ from sqlalchemy.exc import SAWarning
 from traitlets import List
 from traitlets.config import Config
 
-from grader.build import register
 from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
 from grader.course import Course
 from grader.environment import with_tools_on_path
 from grader.grade import Graded, Grader
 from grader.ledger import Ledger
+from grader.release import masters, register
 
 __all__ = ["Autograde", "SaveLedger", "configure", "stored_ledgers"]
 
@@ -159,7 +159,7 @@ def _grader(course: Course) -> Grader:
     """One grader, and so one sandbox, a process."""
     from grader.sandbox import Policy, Sandbox
 
-    return Grader(course, Sandbox(Policy(), course_root=course.root))
+    return Grader(course, Sandbox(Policy(), course_root=course.root), masters(course))
 
 
 def _is_lesson(course: Course, data: bytes, lesson: str) -> int:

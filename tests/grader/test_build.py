@@ -8,9 +8,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.build import build, drifted, register, release_text, source_notebook
+from grader.build import build, drifted
 from grader.course import Course
 from grader.lesson import LessonError, released
+from grader.release import register, release_text
+from grader.source import source_notebook
 
 
 def test_committed_notebooks_are_as_built(course: Course) -> None:

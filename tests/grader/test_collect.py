@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.build import release_text
 from grader.collect import MAX_BYTES, Unreadable, read_file, read_notebook, recognise, take_one
 from grader.course import Course
+from grader.release import release_text
 
 CELLS = [
     {"cell_type": "markdown", "metadata": {}, "source": "# Hello"},

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.build import release_text
 from grader.collect import read_notebook
 from grader.course import Course
 from grader.frame import frame
+from grader.release import release_text
 
 ANSWER = "def padding_mask(ids, pad_id):\n    return helper(ids, pad_id)"
 

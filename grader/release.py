@@ -1,0 +1,58 @@
+"""Release a lesson: nbgrader's own generate_assignment turns the source notebook into the learner's."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from grader.course import Course
+from grader.environment import with_tools_on_path
+from grader.lesson import STUB, Lesson
+from grader.source import source_notebook, text_of
+
+__all__ = ["masters", "register", "release_text"]
+
+
+def masters(course: Course) -> Mapping[str, str]:
+    """Lesson name to the text of its release notebook, the frame of every submission."""
+    return {name: release_text(lesson) for name, lesson in course.lessons.items()}
+
+
+def release_text(lesson: Lesson) -> str:
+    """The notebook that learners get, made by nbgrader's generate_assignment without a gradebook."""
+    with tempfile.TemporaryDirectory(prefix="release-") as folder:
+        config = Config()
+        config.SaveCells.enabled = False
+        return _generate(lesson, Path(folder), config, no_database=True)
+
+
+def register(course: Course, lesson: Lesson, db_url: str) -> None:
+    """Enter the lesson's cells and points into the gradebook, as `nbgrader generate_assignment` does."""
+    with tempfile.TemporaryDirectory(prefix="release-") as folder:
+        config = Config()
+        config.CourseDirectory.db_url = db_url
+        course.grading.mkdir(exist_ok=True)
+        _generate(lesson, Path(folder), config, no_database=False)
+
+
+def _generate(lesson: Lesson, folder: Path, config: Config, *, no_database: bool) -> str:
+    source = folder / "source" / lesson.name / f"{lesson.name}.ipynb"
+    source.parent.mkdir(parents=True)
+    source.write_text(text_of(source_notebook(lesson)), encoding="utf-8")
+    config.ClearSolutions.code_stub = {"python": STUB}
+    config.CourseDirectory.root = str(folder)
+    config.CourseDirectory.assignment_id = lesson.name
+    converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config, no_database=no_database)
+    converter.log = logging.getLogger("nbgrader.build")
+    with with_tools_on_path():
+        converter.start()
+    made = folder / "release" / lesson.name / f"{lesson.name}.ipynb"
+    return text_of(nbformat.read(os.fspath(made), as_version=4))
