@@ -88,7 +88,7 @@ VERBS = (("see", "sees", "voit", "voient"), ("eat", "eats", "mange", "mangent"),
 
 
 def _vowel(word: str) -> bool:
-    return word[0] in "aeiouyé"
+    return word[0] in "aeioué"
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,7 @@ def _description(rng: random.Random) -> Pair:
     else:
         subject, adjective = _phrase(rng, NOUNS), rng.choice(ADJECTIVES)
     not_, very, today = rng.random() < 0.3, rng.random() < 0.3, rng.random() < 0.3
+    very = very and adjective.english != "lovely"  # nobody says "très magnifique"
     be = "are" if subject.plural else "is"
     english = [*subject.english(), be, *["not"] * not_, *["very"] * very, adjective.english]
     is_ = "sont" if subject.plural else "est"
