@@ -1,16 +1,65 @@
 # %% [markdown]
 # # Lesson 5 · Greedy decoding
+#
+# In lesson 4 the right words were fed in, and the model only had to say what comes next. Now nobody knows the right
+# words. The model must live on its own: it says a word, reads it back, says the next. At the end of this lesson your
+# own functions translate English into French, one word at a time, and you see what each word was read from.
+#
+# ```
+#  source ──> encode, once ──> enc
+#                               │
+#  <s> ───────> decoder ───────>│──> last row @ w_head ──> best word: "le"
+#  <s> le ────> decoder ───────>│──> last row @ w_head ──> best word: "chat"
+#  <s> le chat > decoder ──────>│──> last row @ w_head ──> ...  until "</s>" or the budget is spent
+# ```
 
 # %% kind="given" name="setup"
+import math
+from itertools import pairwise
+
 import torch
 
 from attnlab import check, earlier
+from attnlab.translator import load_translator
+from attnlab.vocabulary import EOS
 
+causal_mask = earlier("01_mask", "causal_mask")
+masked_softmax = earlier("01_mask", "masked_softmax")
+multi_head_attention = earlier("02_cross_attention", "multi_head_attention")
+layer_norm = earlier("03_decoder_block", "layer_norm")
 decoder_block = earlier("03_decoder_block", "decoder_block")
 encode = earlier("04_full_forward", "encode")
 
+# %% [markdown]
+# ## 1 · Choose a word
+#
+# The last row of the decoder's output, times `w_head`, is a score for each word. **Greedy** decoding takes the
+# largest.
+#
+# No softmax is needed: it keeps the order of the scores, so the largest score has the largest probability. It can
+# even do harm. Rounding can make two different scores equal, and a choice between equals needs a rule. Ours: of
+# several largest, the smallest id. With a rule every machine gives the same sentence.
+#
+# **A worked number.** Scores (0.1, 2.0, -3.0, 2.0): words 1 and 3 are both best, so the answer is 1.
+
 # %% [markdown] exercise="next_token" minutes=5 difficulty=1
-# Write `next_token`.
+# Give the id with the largest score, the smallest id on an exact tie. Scores (V,) come in, an int goes out (a 0-dim
+# integer tensor will do).
+#
+# *Graded on:* the choice, ties, all scores negative, V = 1, that one integer comes back.
+#
+# <details><summary>On a tie I get the later id</summary>
+#
+# How does your way of choosing treat equals? A loop with `>=` keeps the last, one with `>` keeps the first.
+# </details>
+# <details><summary>On a tie I get now this id, now that</summary>
+#
+# `topk` and `sort` promise no order among equals. Ask instead *which scores equal the largest one*.
+# </details>
+# <details><summary>I know which scores are largest, but want the first of them</summary>
+#
+# `(logits == logits.max()).nonzero()` lists their ids in rising order, one a row. Take the first and make it an int.
+# </details>
 
 # %% kind="solution" exercise="next_token"
 def next_token(logits: torch.Tensor) -> int:
@@ -26,8 +75,65 @@ def next_token(logits: torch.Tensor) -> int:
 # %% kind="tests" exercise="next_token" points=4
 check(next_token)
 
+# %% kind="show"
+print(next_token(torch.tensor([0.1, 2.0, -3.0, 2.0])))
+scores = torch.tensor([0.3, 1.7, 1.6])
+print("softmax first changes nothing:", next_token(scores) == next_token(scores.softmax(-1)))
+
+# %% [markdown]
+# ## 2 · One word after the other
+#
+# The loop, in words:
+#
+# 1. **Encode the source once.** It never changes, so neither does `enc`.
+# 2. Begin with `seq = [start]`.
+# 3. Run the decoder over the **whole** of `seq`, with position rows 0 ... len(seq) - 1. Its last row predicts the
+#    next word.
+# 4. Append the best word. If it is the end sign, stop. Otherwise go on, until `max_new_tokens` words are appended.
+#
+# **A worked example.** Start 1, end 2, and the best words are 4, then 2. The loop appends 4, then 2, and stops: `[1,
+# 4, 2]`. The end sign belongs in the result. With a budget of 1 it would have been `[1, 4]`, with 0 or less `[1]`.
+#
+# **Predict before you write:** how many decoder passes made `[1, 4, 2]`? How many rows of the position table were
+# used?
+#
+# <details><summary>Answer</summary>
+#
+# Two of each. The prefix `[1]` used row 0, the prefix `[1, 4]` rows 0 and 1. The last appended word is never fed
+# back, so a budget of B words needs B passes and B rows, although the result may hold B + 1 ids.
+# </details>
+#
+# Why the whole prefix each time, if only the last row is used? Because that row *reads* the others: self-attention
+# takes keys and values from every earlier word, in every block. Feed the last word alone, and the model has
+# forgotten what it said. And the causal mask stays on: in training row 1 never saw row 3, and a row that is computed
+# otherwise now is a row the model never learned to use.
+
 # %% [markdown] exercise="seq2seq_greedy_decode" minutes=30 difficulty=3
-# Write `seq2seq_greedy_decode`.
+# Translate one sentence, without batch axis: `src_ids` is (S,), and the result is a 1-D integer tensor on its
+# device, start token first. Your `encode` and `decoder_block` take batches: give them one of size 1.
+#
+# If the *start* token happens to equal the end sign, the loop runs all the same: only an appended token can end it.
+#
+# *Graded on:* exact sequences (stop at the end sign, budget spent, budget 0 and below, start equal to end, ties), a
+# position table of exactly B rows, the encoder run once, whole trained-size models, E = 0 and L = 0, the type of the
+# result, inputs left alone.
+#
+# <details><summary>IndexError: an id beyond the vocabulary, or beyond the position table</summary>
+#
+# `argmax` over a (t, V) table counts through *all* its entries: take the last row first. If the position table runs
+# out, there is one pass too many: the last appended word needs none.
+# </details>
+# <details><summary>It never stops, stops at once, or the end sign is missing</summary>
+#
+# Order matters: append first, then look at what you have just appended, then leave the loop. And
+# `range(max_new_tokens)` counts appended words, not the length of `seq`.
+# </details>
+# <details><summary>The first word is right, the later ones are not</summary>
+#
+# Each turn starts afresh from the ids: `prefix = torch.tensor(seq, device=src_ids.device)`, then `dec =
+# (tgt_emb[prefix] + dec_pos_embed[:len(seq)])[None]`, then every block with the same `enc`, then `next_token(dec[0,
+# -1] @ w_head)`. The call of `encode(src_ids[None], ...)` stands above the loop.
+# </details>
 
 # %% kind="solution" exercise="seq2seq_greedy_decode"
 def seq2seq_greedy_decode(
@@ -71,8 +177,233 @@ def seq2seq_greedy_decode(
 # %% kind="tests" exercise="seq2seq_greedy_decode" points=16
 check(seq2seq_greedy_decode)
 
+# %% [markdown]
+# First a model small enough to work out by hand. With no blocks at all (E = L = 0), no positions, and the identity
+# as head, row w of `tgt_emb` *is* the list of scores for what follows word w. So we can write a language into a
+# table.
+
+# %% kind="show"
+follows = torch.tensor([
+    [0.0, 0.0, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.0, 1.0, 3.0],                            # after the start, 1: best is 4
+    [0.0, 0.0, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 2.0, 1.0, 0.0],                            # after 4: best is 2, the end
+])  # fmt: skip
+
+def by_table(scores, budget, decode, *more):
+    """Decode with a model that is nothing but a table (V, V) of scores."""
+    V, zeros = len(scores), torch.zeros
+    src = torch.zeros(1)                                  # a source of one word, which nobody reads
+    return decode(src, zeros(1, V), scores, zeros(1, V), zeros(budget, V), zeros(0, 6, V, V), zeros(0, 12, V, V),
+                  torch.eye(V), 1, 1, 2, budget, *more)
+
+for budget in (0, 1, 5):
+    print(f"budget {budget}:", by_table(follows, budget, seq2seq_greedy_decode).tolist())
+
+# %% [markdown]
+# ## 3 · The translator
+#
+# The weights that lesson 4's training makes come with the course. `translator.arguments(text)` gives the twelve
+# arguments of your function. Neither of these two sentences was in the training set.
+#
+# **Predict:** word by word, "the black cat" would be "le noir chat". What will it say?
+
+# %% kind="show"
+translator = load_translator()
+for text in ("the black cat is small", "the weather is lovely today"):
+    ids = seq2seq_greedy_decode(*translator.arguments(text))
+    print(f"{text:30} {translator.text(ids)}")
+print("the last one in ids:", ids.tolist())
+
+# %% [markdown]
+# *Le chat noir*: the adjective has changed places. *Le temps est magnifique aujourd'hui*: the running example of one
+# of the sources, and this one knows when to stop.
+#
+# ### What does each word read?
+#
+# The weights of the cross-attention say which source words a position reads. Your blocks keep them to themselves, so
+# this cell runs the decoder as far as the last block's cross-attention and returns its weights, averaged over the
+# heads.
+
+# %% kind="given" name="cross_weights"
+def cross_weights(ids, src_ids, src_emb, tgt_emb, enc_pos_embed, dec_pos_embed, enc_blocks, dec_blocks, num_heads):
+    """How the last decoder block reads the source: (T, S), one row for each of the T ids of the prefix."""
+    enc = encode(src_ids[None], src_emb, enc_pos_embed, enc_blocks, num_heads)          # (1, S, d)
+    dec = (tgt_emb[ids] + dec_pos_embed[: len(ids)])[None]                    # (1, T, d)
+    for block in dec_blocks[:-1]:
+        dec = decoder_block(dec, enc, block, num_heads)                       # (1, T, d)
+    last = dec_blocks[-1]
+    dec = layer_norm(dec + multi_head_attention(dec, dec, *last[0:4], num_heads, causal_mask(len(ids))))
+    q = (dec @ last[4])[0].unflatten(-1, (num_heads, -1)).transpose(0, 1)     # (h, T, d_k)
+    k = (enc @ last[5])[0].unflatten(-1, (num_heads, -1)).transpose(0, 1)     # (h, S, d_k)
+    weights = masked_softmax(q @ k.transpose(1, 2) / math.sqrt(k.shape[-1]))  # (h, T, S)
+    return weights.mean(dim=0)                            # (T, S)
+
+# %% [markdown]
+# Now one word at a time. A budget of 1, 2, 3, ... stops your function after each word, and the last row of weights
+# shows where that word came from.
+#
+# **Predict:** when it says "chat", is it reading the second source word or the third?
+
+# %% kind="show"
+text = "the black cat is small"
+arguments = translator.arguments(text)
+for budget in range(1, translator.longest + 1):
+    ids = seq2seq_greedy_decode(*arguments[:-1], budget)
+    row = cross_weights(ids[:-1], *arguments[:7], translator.num_heads)[-1]   # (S,)
+    two = [f"{text.split()[s]} {row[s]:.2f}" for s in row.argsort(descending=True)[:2]]
+    print(f"{' '.join(translator.words(ids[:-1])):28} -> {translator.words(ids)[-1]:8} reads {', '.join(two)}")
+    if ids[-1] == EOS:
+        break
+
+# %% kind="show"
+from attnlab import pictures
+
+ids = seq2seq_greedy_decode(*arguments)
+spoken, source = translator.words(ids), text.split()
+queries = [f"{said} → {chosen}" for said, chosen in pairwise(spoken)]
+weights = cross_weights(ids[:-1], *arguments[:7], translator.num_heads)         # (T, S)
+pictures.heatmap(weights, queries, source, "Cross-attention of the last decoder block, mean of 4 heads (T x S)")
+
+# %% [markdown]
+# The picture is **not a diagonal**: where the words change places, the rows cross. Nobody told the model that "chat"
+# is "cat"; no dictionary went in. And look at the first row: to choose between *le*, *la* and *les*, "the" is not
+# enough. The article reads the **noun**.
+#
+# A word of care. A row stands for the position that *predicts* the word, so the row that says "noir" is the one that
+# has just been fed "chat". And weights say what is read, not what is done with it.
+#
+# **Your own sentence.** The translator knows about 50 English words and answers politely where it knows no more.
+
+# %% kind="show"
+yours = "the old horse does not like the purple bird"
+try:
+    print(translator.text(seq2seq_greedy_decode(*translator.arguments(yours))))
+except ValueError as sorry:
+    print(sorry)
+
+# %% [markdown]
+# ## 4 · Break it
+#
+# Each line of the next cell is a common mistake, written as a change of the *arguments*: a cross-attention whose W_o
+# is zero reads nothing, whoever wrote the code.
+#
+# | name | the mistake in code |
+# |---|---|
+# | source not read | the cross-attention's result is thrown away |
+# | no source positions | `enc_pos_embed` is never added |
+# | keys and values swapped | slot 5 taken for V, slot 6 for K |
+# | cross uses self's weights | slots 0 to 3 used twice |
+# | one block for all | every layer gets the first block's weights |
+# | one head | heads never split |
+# | scaled by sqrt(d) | instead of sqrt(d / h): the scores are half as large here |
+# | embeddings times sqrt(d) | the paper's factor, where none belongs |
+#
+# **Predict** before you run: which gives good French that has nothing to do with the source? Which mixes up the
+# words? Which might go unnoticed?
+
+# %% kind="show"
+def changed(blocks, **slots):
+    """A copy of the blocks with new matrices in some slots: slot name to (slot, factor) it is taken from."""
+    copy = blocks.clone()
+    for name, (taken, factor) in slots.items():
+        copy[:, int(name[1:])] = factor * blocks[:, taken]
+    return copy
+
+# %% kind="show"
+def broken(text):
+    """Name of a mistake to the twelve arguments that have it."""
+    names = ["src", "src_emb", "tgt_emb", "enc_pos", "dec_pos", "enc", "dec", "head", "h", "start", "end", "budget"]
+    right = dict(zip(names, translator.arguments(text), strict=True))
+    enc, dec, root = right["enc"], right["dec"], math.sqrt(right["src_emb"].shape[1])
+    change = {
+        "nothing wrong": {},
+        "source not read": {"dec": changed(dec, s7=(7, 0.0))},
+        "no source positions": {"enc_pos": 0 * right["enc_pos"]},
+        "keys and values swapped": {"dec": changed(dec, s5=(6, 1.0), s6=(5, 1.0))},
+        "cross uses self's weights": {"dec": changed(dec, s4=(0, 1.0), s5=(1, 1.0), s6=(2, 1.0), s7=(3, 1.0))},
+        "one block for all": {"dec": dec[:1].expand_as(dec)},
+        "one head": {"h": 1},
+        "scaled by sqrt(d)": {"enc": changed(enc, s0=(0, 0.5)), "dec": changed(dec, s0=(0, 0.5), s4=(4, 0.5))},
+        "embeddings times sqrt(d)": {"src_emb": root * right["src_emb"], "tgt_emb": root * right["tgt_emb"]},
+    }
+    return {mistake: list((right | new).values()) for mistake, new in change.items()}
+
+for mistake, arguments in broken("the black cat is small").items():
+    print(f"{mistake:26} {translator.text(seq2seq_greedy_decode(*arguments))}")
+
+# %% [markdown]
+# Read the symptoms:
+#
+# - **Fluent, but about something else:** the source is not read. What is left is a model of French.
+# - **All the right words, in the wrong roles:** positions are missing. Without them "the black cat is small" and
+#   "the small cat is black" are the same bag of words.
+# - **Word salad, or one word without end:** weights in the wrong place, or heads cut wrongly.
+# - **Perfect:** look again at the scale. A translation that survives proves little: the best word of each row stayed
+#   the best although every score was wrong. That is why the checks compare logits on inputs made to be strict.
+#
+# Try other sentences. If *your* first line is not "le chat noir est petit", this table is the place to start.
+#
+# ## 5 · A pass per token
+#
+# In training one pass answers every position at once: the right words are known, and the mask keeps the answers
+# apart. In generation word 50 cannot be computed before word 49 exists. So T words cost T decoder passes, and the
+# passes grow longer: 1 + 2 + ... + T rows in all, against T rows in training.
+#
+# **Predict:** how many rows for T = 100? And how many encoder passes?
+
+# %% kind="show"
+for T in (5, 100, 1000):
+    rows = T * (T + 1) // 2
+    print(f"{T:5} words: training {T:5} rows in 1 pass, generating {rows:7} rows in {T:4} passes: {rows / T:.1f} times")
+
+# %% [markdown]
+# The encoder runs once in either case, which is why a long text with a short summary suits this architecture. Most
+# of the decoder's rows are computed again and again with the same result: the causal mask says that row 3 never
+# changes once word 3 is there. A **key/value cache** keeps the keys and values of earlier rows and computes only the
+# new one. It changes no result, and the exercise above does without it.
+#
+# There is a second difference between training and life. Under teacher forcing one wrong word costs one wrong
+# answer. Here it is read back, and everything after it builds on a prefix that training never showed.
+#
+# ## 6 · Greedy is not best
+#
+# Greedy takes the best *word* at each step. We want the best *sentence*: the largest product of probabilities. These
+# are not the same.
+#
+# **A worked number.** After `<s>`, A has probability 0.55 and B 0.45. After A three words share 0.4, 0.3, 0.3; after
+# B one word has 0.9. Greedy takes A, then 0.4: in all 0.55 · 0.4 = 0.22. But B and then 0.9 is 0.45 · 0.9 = 0.405,
+# nearly twice as likely. Greedy has lost it at the first step, and never looks back.
+#
+# **Beam search** keeps the `beam_width` best beginnings instead of one. At each step every unfinished beginning is
+# grown by every word; finished ones stay as they are; of all these the best `beam_width` are kept. Best means the
+# largest **sum of log-probabilities**: sums of logarithms do not run into 0 as products do. Now a softmax is needed
+# after all, because scores of *different* rows are compared.
+
 # %% [markdown] exercise="beam_search" minutes=40 difficulty=4
-# A stretch: write `beam_search`.
+# A stretch: no points, but checked. The arguments of the greedy decode, and `beam_width`. Stop when all kept
+# beginnings are finished or the budget is spent, and return the best by its sum, without correction for length; ties
+# go to the smaller ids. Width 1 equals greedy.
+#
+# *Checked on:* width 1 against greedy, a model where greedy loses, finished sequences kept, ties, the budget.
+#
+# <details><summary>Width 1 is not greedy</summary>
+#
+# Check the loop without any beam: one beginning, its log-probabilities, the best one kept. Raw scores instead of
+# `log_softmax` agree with greedy at width 1 and fail later; the other way round points to the stopping rule.
+# </details>
+# <details><summary>A finished sentence disappears, or grows beyond its end sign</summary>
+#
+# A beginning whose last *appended* id is the end sign enters the next round unchanged, with its sum unchanged, and
+# competes with all the grown ones.
+# </details>
+# <details><summary>The sums are right, but the wrong one is kept</summary>
+#
+# Keep pairs (sum, ids). Grow: `(total + p, [*seq, token])` for every token. Then `sorted(grown, key=lambda kept:
+# (-kept[0], kept[1]))[:beam_width]` puts large sums first and, among equals, smaller ids. Python's lists compare
+# word by word.
+# </details>
 
 # %% kind="solution" exercise="beam_search"
 def beam_search(
@@ -123,3 +454,42 @@ def beam_search(
 
 # %% kind="tests" exercise="beam_search" points=0
 check(beam_search)
+
+# %% kind="show"
+words = ["-", "<s>", "</s>", "A", "B", "x", "y", "z"]
+chance = torch.full((8, 8), 1e-6)                         # (V, V): what follows what
+chance[1, 3:5] = torch.tensor([0.55, 0.45])               # <s>: A or B
+chance[3, 5:8] = torch.tensor([0.4, 0.3, 0.3])            # A: x, y or z
+chance[4, 5:8] = torch.tensor([0.9, 0.05, 0.05])          # B: nearly always x
+chance[5:8, 2] = 1.0                                      # then the end
+
+def report(name, ids):
+    p = math.prod(chance[a, b].item() for a, b in pairwise(ids))
+    print(f"{name}: {' '.join(words[i] for i in ids)}  probability {p:.3f}")
+
+report("greedy", by_table(chance.log(), 5, seq2seq_greedy_decode).tolist())
+for width in (1, 2):
+    report(f"beam {width}", by_table(chance.log(), 5, beam_search, width).tolist())
+
+# %% [markdown]
+# **And the translator?** Compare on sentences of your own. Trained as far as it is, the model is nearly always sure,
+# and when one word has 0.99 there is nothing to look ahead for.
+
+# %% kind="show"
+for text in ("the old birds are not small", "the young cow likes an old tree today"):
+    for name, ids in [
+        ("greedy", seq2seq_greedy_decode(*translator.arguments(text))),
+        ("beam 3", beam_search(*translator.arguments(text), 3)),
+    ]:
+        print(f"{name}: {translator.text(ids)}")
+
+# %% [markdown]
+# Two remarks. A wider beam usually finds a likelier sentence, but not always: the best may still have a beginning
+# that was dropped. And the sum has one term for each word, all negative, so it favours **short** sentences; practice
+# divides by the length or adds a bonus for it. The exercise does neither, so that right is right.
+#
+# ## What you have built
+#
+# A mask, attention, a block, a forward pass, a loss, a translator: all of it yours, from a comparison of two
+# positions to *le chat noir*. Change anything and see what breaks; that is what the checks, the loss and the French
+# sentence are for.
