@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import torch
-from attnlab.trial import Trial
 from torch.nn import functional as F
+
+from attnlab.trial import Trial
 
 __all__ = [
     "BLOCK_NAMES", "MODEL_NAMES", "BlockInputs", "Model", "Size", "decoder_inputs", "encoder_inputs",
@@ -28,10 +29,10 @@ FAINT = 3e-3
 """Scale of tokens whose variance, about 9e-6, is near the norm's eps of 1e-5."""
 
 SHARP = 60.0
-"""Factor on w_q and w_k: scores near 8000, where exp without the row's maximum overflows (from 710 on in float64)."""
+"""Factor on w_q and w_k: scores near 1e4, where exp without the row's maximum overflows (from 710 on in float64)."""
 
-HUGE = 3e5
-"""Factor on w_q and w_k: scores near 2e11, above every finite penalty in use and below the 1e12 that styles can do."""
+HUGE = 1e5
+"""Factor on w_q and w_k: scores near 1e11, above every finite penalty in use and below the 1e12 that styles can do."""
 
 STEEP, GENTLE = 15.0, 0.1
 """Scales of the feed-forward weights of a single block: most pre-activations are far from 0, where every form of GELU
@@ -205,7 +206,7 @@ def _normed(x: torch.Tensor) -> torch.Tensor:
 
 BLOCK_NAMES = ("strong", "square", "one_head", "single", "faint", "sharp_self", "huge_self", "sharp_cross", "near")
 """strong: ordinary. square: S = T. one_head: h = 1. single: N = S = T = 1. faint: token variance near eps.
-sharp_self, huge_self: scores near 8000 and 2e11 in self-attention. sharp_cross: near 8000 in cross-attention.
+sharp_self, huge_self: scores near 1e4 and 1e11 in self-attention. sharp_cross: near 1e4 in cross-attention.
 near: pre-activations near -3."""
 
 

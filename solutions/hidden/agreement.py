@@ -1,0 +1,219 @@
+"""The few forms that hidden checks take: equal to the reference, alive, unchanged inputs, kept dtype, moved or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from attnlab.compare import describe, difference
+from attnlab.recording import Outcome
+from attnlab.trial import Call, Trial
+from attnlab.verdict import AnswerError, Failed, Verdict
+from solutions.hidden.fingerprints import Fingerprint, first_seen
+
+__all__ = [
+    "agrees", "alive", "alive_in_batch", "asked", "equal", "examples_apart", "keeps_dtype", "leaves_inputs", "moves",
+    "plain", "replaced", "shaped", "shapes", "stays", "tensors",
+]  # fmt: skip
+
+Args = tuple[Any, ...]
+
+
+def tensors(value: Any) -> tuple[torch.Tensor, ...]:
+    """The ordinary tensors in an answer's value: real numbers, dense, with contents."""
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return tuple(
+        v for v in parts
+        if isinstance(v, torch.Tensor) and v.layout is torch.strided and not v.is_complex() and not v.is_meta
+    )  # fmt: skip
+
+
+def replaced(args: Args, **changes: Any) -> Args:
+    """The arguments with others at some positions: replaced(args, a1=x) puts x at position 1."""
+    new = list(args)
+    for key, value in changes.items():
+        new[int(key[1:])] = value
+    return tuple(new)
+
+
+def agrees(
+    trial: Trial,
+    *args: Any,
+    look: Sequence[Fingerprint] = (),
+    help: str = "",
+    part: Callable[[Any], Any] = lambda value: value,
+) -> Any:
+    """Call answer and reference on these inputs. Raises Failed where they differ, with the first trace that shows.
+
+    part: called with each of both values; what it returns is compared
+    returns: the answer's value
+
+    An answer that refuses float64 is asked again in float32: the dtype is another check's clause.
+    """
+    args, outcome = _asked(trial, args)
+    value = outcome.value
+    wanted = trial.expected(*args)
+    got, want = part(value), part(wanted)
+    found = difference(got, want)
+    trial.calls.append(Call(args, {}, value, found is None))
+    if found is None:
+        return value
+    # traces are looked for where positions can be compared
+    comparable = len(tensors(got)) == 1 and isinstance(want, torch.Tensor) and got.shape == want.shape
+    seen = first_seen(plain(got), plain(want), look) if comparable else None
+    what = f"On inputs {shapes(args)}: {found}."
+    raise Failed(f"{what} {seen.words}." if seen else what, (seen.help if seen else "") or help)
+
+
+def alive(
+    trial: Trial, args: Args, others: Sequence[Args], shape: tuple[int, ...] | None = None, numel: int = 0
+) -> Any:
+    """Raise Failed for an answer that does nothing.
+
+    others: other arguments, each of which gives another output
+    shape: that of the (first) output; or `numel`, how many entries it has, where the shape is another check's clause
+    returns: the answer's value
+    """
+    value = asked(trial, *args)
+    found = tensors(value)
+    if not found:
+        raise Failed(f"It returned {describe(value)}; a tensor is wanted.", "End with a return of what you computed.")
+    first = found[0]
+    if shape is not None and tuple(first.shape) != shape:
+        raise Failed(f"On inputs {shapes(args)} its shape is {tuple(first.shape)}; {shape} is wanted.")
+    if numel and first.numel() != numel:
+        raise Failed(f"On inputs {shapes(args)} its shape is {tuple(first.shape)}; it ought to hold {numel} entries.")
+    if any(equal((out,), (given,)) for out in found for given in args if isinstance(given, torch.Tensor)):
+        raise Failed("It returned one of its inputs as it is.")
+    if not equal(tensors(asked(trial, *args)), found):
+        help = "Is something random in it, such as dropout?"
+        raise Failed("Two calls with the same inputs gave different outputs.", help)
+    for other in others:
+        if equal(tensors(asked(trial, *other)), found):
+            raise Failed("Another input gives the same output.", "The output ought to be computed from every input.")
+    return value
+
+
+def alive_in_batch(trial: Trial, args: Args, batched: Sequence[int]) -> None:
+    """As `alive`, in one call, for a function that keeps examples apart; the output is shaped like the first input.
+
+    batched: positions of the arguments (N, ...) on each of which the output depends
+    """
+    # examples 0 and 1 are equal; in each of the others one argument is drawn anew
+    stacked = {f"a{i}": args[i][:1].repeat(2 + len(batched), 1, 1) for i in batched}
+    for n, i in enumerate(batched):
+        stacked[f"a{i}"][2 + n] = trial.normal(*args[i].shape[1:])
+    args = replaced(args, **stacked)
+    out = shaped(trial, args, tuple(args[0].shape))
+    if any(equal((out,), (args[i],)) for i in batched):
+        raise Failed("It returned one of its inputs as it is.")
+    if not equal((out[0],), (out[1],)):
+        help = "Is something random in it, such as dropout?"
+        raise Failed("Two equal examples of one batch came out different.", help)
+    for n in range(len(batched)):
+        if equal((out[0],), (out[2 + n],)):
+            raise Failed("Another input gives the same output.", "The output ought to be computed from every input.")
+
+
+def leaves_inputs(trial: Trial, *args: Any, names: str) -> None:
+    """Raise Failed where the call changed an argument. names: the arguments' names, with commas."""
+    changed = _asked(trial, args)[1].changed
+    if changed:
+        name = names.split(",")[changed[0]].strip()
+        help = "masked_fill_ and other names that end in _, += and x[...] = write into the tensor that you were given."
+        raise Failed(f"After the call {name} holds other values than before.", help)
+
+
+def keeps_dtype(trial: Trial, *args: Any) -> None:
+    """Raise Failed where the output's dtype is not that of the floating-point inputs, or it is on another device."""
+    for dtype in (torch.float32, torch.bfloat16):
+        value = trial.call(*(cast(a, dtype) for a in args))
+        name = str(dtype).removeprefix("torch.")
+        for out in tensors(value):
+            if out.dtype != dtype:
+                got = str(out.dtype).removeprefix("torch.")
+                help = "Make new tensors with the dtype of the inputs: dtype=x.dtype, or x.new_zeros(...)."
+                raise Failed(f"With {name} inputs the output is {got}.", help)
+            if not out.isfinite().all():
+                raise Failed(f"With {name} inputs the output holds NaN or infinity.")
+            if out.device.type != torch.device(trial.device).type:
+                help = "Make new tensors with device=x.device, or x.new_zeros(...)."
+                raise Failed("The output is on another device than the inputs.", help)
+    if not tensors(value):
+        raise Failed(f"It returned {describe(value)}; a tensor is wanted.")
+
+
+def stays(before: torch.Tensor, after: torch.Tensor, rationale: str, help: str = "") -> None:
+    """Raise Failed unless both are equal."""
+    if not equal((after,), (before,)):
+        raise Failed(rationale, help)
+
+
+def moves(before: torch.Tensor, after: torch.Tensor, rationale: str, help: str = "") -> None:
+    """Raise Failed if both are equal, or if either holds NaN."""
+    if before.isnan().any() or after.isnan().any():
+        raise Failed("The output holds NaN.", help)
+    if equal((after,), (before,)):
+        raise Failed(rationale, help)
+
+
+def examples_apart(trial: Trial, args: Args, other: Args, shape: tuple[int, ...]) -> None:
+    """Raise Failed where example 0 changes with the other examples.
+
+    other: the same arguments, with other values in examples 1 and up
+    shape: the output's
+    """
+    before, after = (shaped(trial, a, shape) for a in (args, other))
+    help = "Every example is worked on alone: over which axes do you normalise, attend or reshape?"
+    stays(before[0], after[0], "Example 0 of the output changes when only other examples change.", help)
+
+
+def shaped(trial: Trial, args: Args, shape: tuple[int, ...]) -> torch.Tensor:
+    """The answer's (first) tensor on these inputs. Raises Failed where there is none of this shape."""
+    value = asked(trial, *args)
+    found = tensors(value)
+    if not found or tuple(found[0].shape) != shape:
+        raise Failed(f"On inputs {shapes(args)} it returned {describe(value)}; a tensor of shape {shape} is wanted.")
+    return plain(found[0])
+
+
+def asked(trial: Trial, *args: Any) -> Any:
+    """The answer's value; one that refuses float64 is asked in float32."""
+    return _asked(trial, args)[1].value
+
+
+def _asked(trial: Trial, args: Args) -> tuple[Args, Outcome]:
+    """The arguments with which the answer could be called, and what it did."""
+    try:
+        return args, trial.outcome(*args)
+    except AnswerError as error:
+        about_dtype = re.search("dtype|scalar type", error.rationale)
+        if error.verdict is not Verdict.ERRORED or not about_dtype:
+            raise
+    args = tuple(cast(a, torch.float32) for a in args)
+    return args, trial.outcome(*args)
+
+
+def cast(value: Any, dtype: torch.dtype) -> Any:
+    """Floating-point tensors in another dtype; all else as it is."""
+    return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def equal(some: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:
+    """Whether two outputs are the same by the course's tolerance. NaN is equal to nothing."""
+    if len(some) != len(others):
+        return False
+    return all(difference(plain(a), plain(b)) is None for a, b in zip(some, others, strict=True))
+
+
+def plain(value: torch.Tensor) -> torch.Tensor:
+    """As `difference` wants it."""
+    return value.detach().to("cpu", torch.float64)
+
+
+def shapes(args: Args) -> str:
+    """The arguments in words: tensor shapes, and plain numbers as they are."""
+    return ", ".join(str(tuple(a.shape)) if isinstance(a, torch.Tensor) else str(a) for a in args if a is not None)
