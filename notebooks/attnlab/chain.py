@@ -2,23 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from attnlab.exercises import EXERCISES, LESSONS
+from attnlab.deadline import TooLongError, deadline
+from attnlab.examine import Findings, examine, quiet
+from attnlab.exercises import LESSONS
+from attnlab.notebook import Definitions, UnreadableError, read_definitions
 from attnlab.stand_ins import STAND_INS
+from attnlab.verdict import Verdict
 
-__all__ = ["earlier"]
+__all__ = ["FOLDER", "earlier"]
+
+FOLDER = "ATTNLAB_NOTEBOOKS"
+"""Environment variable: the one folder in which notebooks are looked for. Set but empty, none are: grading does so."""
+
+_SECONDS = 5.0  # an honest notebook's definitions and checks take well under one
 
 
 def earlier(lesson: str, name: str) -> Callable[..., Any]:
     """The learner's own function of an earlier lesson where it passes its public checks, the stand-in otherwise.
 
-    Prints one line that says which, and why. Raises LookupError for a lesson or name that the course does not have.
+    Prints one line that says which, and why. Raises LookupError for a lesson or name that cannot be taken.
     """
+    _known(lesson, name)
+    function, line = STAND_INS[name], ""
+    try:
+        with quiet(), deadline(_SECONDS):
+            function = _own(lesson, name)
+    except _Unusable as unusable:
+        line = str(unusable)
+    except TooLongError:
+        line = f"yours ran for more than {_SECONDS:g} seconds"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the notebook may hold anything
+        line = f"yours cannot be used: its cells raise {type(error).__name__}"
+    print(f"{name}: the library's stand-in ({line})" if line else f"{name}: yours, from {lesson}")
+    return function
+
+
+def _known(lesson: str, name: str) -> None:
     if lesson not in LESSONS:
-        raise LookupError(f"there is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}")
-    if name not in EXERCISES or EXERCISES[name].lesson != lesson:
-        raise LookupError(f"lesson {lesson} has no {name!r}; it has {', '.join(e.name for e in LESSONS[lesson])}")
-    print(f"{name}: the library's stand-in (no notebook {lesson} beside this one)")
-    return STAND_INS[name]
+        raise LookupError(f"There is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}.")
+    names = [exercise.name for exercise in LESSONS[lesson] if exercise.name in STAND_INS]
+    if name not in names:
+        raise LookupError(f"Lesson {lesson} hands on no {name!r}; it hands on {', '.join(names) or 'nothing'}.")
+
+
+class _Unusable(Exception):  # noqa: N818  (a finding, not an error)
+    """The learner's own function is not taken. Says why, for the line that is printed."""
+
+
+@dataclass
+class _Opened:
+    """A notebook as it was read: its definitions, and what was found about each function."""
+
+    key: str
+    definitions: Definitions
+    findings: dict[str, Findings] = field(default_factory=dict)
+
+
+_opened: dict[Path, _Opened] = {}
+_opening: list[str] = []  # lessons whose functions are being taken, the outermost first
+
+
+def _own(lesson: str, name: str) -> Callable[..., Any]:
+    """The learner's function. Raises _Unusable, or whatever its notebook raises."""
+    if lesson in _opening:
+        raise _Unusable(f"{lesson} takes it from itself")
+    _opening.append(lesson)
+    try:
+        opened = _open(lesson)
+        if name not in opened.definitions:
+            raise _Unusable(f"{lesson} does not define it")
+        function: Callable[..., Any] = opened.definitions.value(name)
+        if name not in opened.findings:
+            opened.findings[name] = examine(name, function)
+    finally:
+        _opening.remove(lesson)
+    findings = opened.findings[name]
+    if findings.unwritten:
+        raise _Unusable("yours is not written yet")
+    if not findings.passed:
+        lost = [result.name for result in findings.results if result.verdict not in (Verdict.PASSED, Verdict.SKIPPED)]
+        raise _Unusable(f"yours does not pass yet: {', '.join(lost)}")
+    return function
+
+
+def _open(lesson: str) -> _Opened:
+    """The lesson's notebook, read again only when it or one before it has changed."""
+    path = _notebook(lesson)
+    key = _key(path, lesson)
+    if path not in _opened or _opened[path].key != key:
+        try:
+            _opened[path] = _Opened(key, read_definitions(lesson, path.read_text(encoding="utf-8")))
+        except (UnreadableError, OSError, UnicodeDecodeError) as error:
+            why = error if isinstance(error, UnreadableError) else "the file cannot be opened"
+            raise _Unusable(f"{path.name} cannot be read: {why}") from error
+    return _opened[path]
+
+
+def _notebook(lesson: str) -> Path:
+    for folder in _folders():
+        path = folder / lesson / f"{lesson}.ipynb"
+        if path.is_file():
+            return path
+    raise _Unusable(f"no notebook {lesson} beside this one")
+
+
+def _folders() -> Iterator[Path]:
+    """Where the lessons' folders may lie: here, one up (a notebook runs in its own folder), beside this library."""
+    named = os.environ.get(FOLDER)
+    if named is not None:
+        yield from [Path(named).absolute()] if named else []
+        return
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder has been deleted under the kernel
+        pass
+    else:
+        yield from (here, here.parent)
+    yield Path(__file__).parents[1]
+
+
+def _key(path: Path, lesson: str) -> str:
+    """A digest of all that the lesson's functions can depend on: its notebook and those before it."""
+    digest = hashlib.sha256()
+    for name in list(LESSONS)[: list(LESSONS).index(lesson) + 1]:
+        other = path.parents[1] / name / f"{name}.ipynb"
+        content = other.read_bytes() if other.is_file() else b""
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
