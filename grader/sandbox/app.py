@@ -1,0 +1,105 @@
+"""IPython's kernel application on sockets that were bound before it was born, with the judge's agent beside it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import zmq
+from ipykernel.control import ControlThread
+from ipykernel.iostream import IOPubThread
+from ipykernel.kernelapp import IPKernelApp
+from ipykernel.shellchannel import ShellChannelThread
+from tornado.ioloop import IOLoop
+from traitlets import Dict
+from traitlets.config import Config
+
+from grader.sandbox.agent import Agent
+
+__all__ = ["start"]
+
+_SHELL, _IOPUB, _STDIN, _CONTROL = 1, 2, 3, 4  # stand for the port numbers that a kernel usually has
+
+
+class _App(IPKernelApp):  # type: ignore[misc, unused-ignore]
+    """Takes listening sockets by descriptor, so a kernel needs no folder, no network and no connection file."""
+
+    descriptors = Dict()
+
+    def _try_bind_socket(self, s: Any, port: int) -> int:
+        s.setsockopt(zmq.USE_FD, self.descriptors[port])
+        s.bind(f"ipc://{port}")  # the name is not used, but must be there
+        return port
+
+    def init_connection_file(self) -> None:
+        self.transport, self.ip = "ipc", "inherited"
+        self.shell_port, self.iopub_port, self.stdin_port, self.control_port = _SHELL, _IOPUB, _STDIN, _CONTROL
+
+    def write_connection_file(self, **_: Any) -> None:
+        """There is none."""
+
+    def init_heartbeat(self) -> None:
+        """There is none: the supervisor knows whether this process lives."""
+
+    def init_control(self, context: Any) -> None:
+        self.control_socket = context.socket(zmq.ROUTER)
+        self.control_socket.linger = 0
+        self._try_bind_socket(self.control_socket, self.control_port)
+        self.control_socket.router_handover = 1
+        # the debugger's two sockets are asked for, but never connected
+        self.debugpy_socket = context.socket(zmq.STREAM)
+        self.debug_shell_socket = context.socket(zmq.DEALER)
+        self.control_thread = ControlThread(daemon=True)
+        self.shell_channel_thread = ShellChannelThread(context, daemon=True)
+
+    def init_iopub(self, context: Any) -> None:
+        publisher = context.socket(zmq.XPUB)
+        publisher.linger = 1000  # milliseconds: the last words of a kernel that exits
+        publisher.sndhwm = 0  # never drop an output, "idle" least of all; what waits counts against the memory limit
+        self._try_bind_socket(publisher, self.iopub_port)
+        self.configure_tornado_logger()
+        # no pipe: it would be a TCP port, for what forks of the kernel print through Python
+        self.iopub_thread = IOPubThread(publisher, pipe=False, session=self.session)
+        self.iopub_thread.start()
+        self.iopub_socket = self.iopub_thread.background_socket
+
+
+def start(key: str, listeners: Mapping[str, int], channel: socket.socket, ready: Callable[[], None]) -> None:
+    """Run a kernel until it ends.
+
+    key: signs its messages
+    listeners: descriptor of the listening socket for each Jupyter channel
+    channel: the judge's calls arrive here; they are answered between cells, in the main thread
+    ready: called once all sockets are bound
+    """
+    config = Config()
+    config.Session.key = key.encode()
+    config.HistoryManager.enabled = False  # a database that nobody would read, and a thread to write it
+    numbers = {"shell": _SHELL, "iopub": _IOPUB, "stdin": _STDIN, "control": _CONTROL}
+    app = _App.instance(
+        config=config, log_level=50, descriptors={numbers[name]: fd for name, fd in listeners.items()}
+    )  # fmt: skip
+    app.initialize([])
+    if not _has_terminals():
+        app.shell.system = app.shell.system_raw  # a line with "!" runs on a terminal, or else on plain pipes
+    agent = Agent(channel, lambda: app.shell.user_ns)
+    loop = IOLoop.current()
+
+    def answer(_fd: Any, _events: int) -> None:
+        if not agent.serve_one():
+            loop.remove_handler(channel)
+
+    loop.add_handler(channel, answer, IOLoop.READ)
+    ready()
+    app.start()
+
+
+def _has_terminals() -> bool:
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
