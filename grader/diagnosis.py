@@ -28,7 +28,7 @@ from grader.judge import Evidence, Finding, hidden_checks
 from grader.likeness import Behaviour, behave, unlike
 from grader.reference import Reference
 
-__all__ = ["Budget", "Diagnosis"]
+__all__ = ["OPENING", "Budget", "Diagnosis"]
 
 OPENING = "consistent with: "
 
@@ -307,7 +307,7 @@ class _Search:
         return sum(self._fits((fault,), [call]) is not None for call in self.calls[:SAMPLED])
 
 
-_SLIPPED = tuple(f"It raised {kind}" for kind in SLIPS) + ("It is not written yet",)
+_SLIPPED = ("It is not written yet", *(f"It raised {kind}" for kind in SLIPS))
 
 
 def _coarsest(call: Call) -> torch.dtype:
