@@ -2,62 +2,150 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 
-from attnlab.checking import Check
 from attnlab.examine import Findings
 from attnlab.exercises import EXERCISES
-from attnlab.verdict import CheckResult, Verdict
+from attnlab.verdict import Verdict
 
-__all__ = ["html_of", "text_of"]
+__all__ = ["html_of", "problem_html", "text_of"]
 
-_WORDS = {Verdict.PASSED: "passed", Verdict.SKIPPED: "not run", Verdict.BROKEN: "broken"}
-_SIGNS = {Verdict.PASSED: "✓", Verdict.SKIPPED: "–", Verdict.BROKEN: "?"}
+_WIDTH = 100  # characters of a terminal line: fits half a wide screen
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """How a verdict looks: a sign and a word, so that colour is never alone in saying it."""
+
+    sign: str
+    word: str
+    colour: str
+
+
+# Blue and orange can be told apart by nearly everyone; both hold white letters (contrast above 4.5) and show on white
+# and on black.
+_PASSED = _Mark("✓", "passed", "#0b6cb0")
+_FAILED = _Mark("✗", "failed", "#b34700")
+_SKIPPED = _Mark("–", "not run", "#6b6b6b")
+_BROKEN = _Mark("?", "broken", "#6b6b6b")
+_MARKS = {Verdict.PASSED: _PASSED, Verdict.SKIPPED: _SKIPPED, Verdict.BROKEN: _BROKEN}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One check as both forms show it."""
+
+    mark: _Mark
+    name: str
+    clause: str
+    points: str
+    notes: tuple[str, ...]
 
 
 def text_of(findings: Findings) -> str:
-    """Lines for a terminal: a headline, one line for each check with what was seen, the next step."""
-    if findings.unwritten:
-        return _headline(findings)
+    """Lines for a terminal: a headline, the checks with what was seen, the next step."""
     lines = [_headline(findings)]
-    for check, result in zip(findings.checks, findings.results, strict=True):
-        lines.append(f"  {_sign(result)} {check.name} ({_worth(result)}): {check.clause}")
-        lines += [f"      {words}" for words in (result.rationale, result.help) if words]
+    if common := _common(findings):
+        lines += common
+    elif not findings.unwritten:
+        for row in _rows(findings):
+            lines += _wrapped(f"  {row.mark.sign} {row.mark.word:7} ", f"{row.clause} ({row.name}, {row.points})")
+            lines += [line for note in row.notes for line in _wrapped(" " * 14, note)]
     lines.append(_next(findings))
-    if findings.printed:
-        lines.append(f"Your function printed: {findings.printed.strip()}")
+    if findings.printed.strip():
+        lines += ["Your function printed:", textwrap.indent(findings.printed.strip(), "  ")]
     return "\n".join(lines)
 
 
-def html_of(findings: Findings | None, problem: str = "") -> str:
-    """The same as a piece of a page: inline style only, everything escaped."""
-    if findings is None:
-        return f"<p>{escape(problem)}</p>"
-    return f"<pre>{escape(text_of(findings))}</pre>"
+def html_of(findings: Findings) -> str:
+    """The same as a piece of a page: inline style only, no script, everything escaped."""
+    parts = [_div("font-weight:600;", escape(_headline(findings)))]
+    if common := _common(findings):
+        parts += [_div("margin-top:0.3em;", escape(note)) for note in common]
+    elif not findings.unwritten:
+        parts += [_row_html(row) for row in _rows(findings)]
+    parts.append(_div("margin-top:0.6em;", escape(_next(findings))))
+    if printed := findings.printed.strip():
+        parts.append(
+            f'<details style="margin-top:0.6em;"><summary>Your function printed</summary>'
+            f'<pre style="white-space:pre-wrap;margin:0.3em 0 0 0;">{escape(printed)}</pre></details>'
+        )
+    return _box("".join(parts))
+
+
+def problem_html(problem: str) -> str:
+    """A page of one sentence, where no exercise could be told."""
+    return _box(escape(problem))
 
 
 def _headline(findings: Findings) -> str:
+    most = EXERCISES[findings.exercise].points
     if findings.unwritten:
-        return f"{findings.exercise}: not written yet. {_most(findings):g} points wait for it."
-    return f"{findings.exercise}: {findings.points:g} of {_most(findings):g} points"
+        return f"{findings.exercise} is not written yet." + (f" {most:g} points wait for it." if most else "")
+    if not most:
+        passed = sum(result.verdict is Verdict.PASSED for result in findings.results)
+        return f"{findings.exercise}: {passed} of {len(findings.results)} checks passed (no points)"
+    return f"{findings.exercise}: {findings.points:g} of {most:g} points"
 
 
 def _next(findings: Findings) -> str:
-    open_ = [c for c, r in _rows(findings) if r.verdict is not Verdict.PASSED]
-    return f"Next: {open_[0].name}." if open_ else "All public checks pass."
+    if findings.unwritten:
+        return "Replace the line 'raise NotImplementedError' by your code, then run this cell again."
+    if findings.passed:
+        return "All public checks pass. Grading asks the same of other inputs."
+    first = next((r.name for r in findings.results if r.verdict not in (Verdict.PASSED, Verdict.SKIPPED)), "")
+    then = "change your code, run its cell, then this one."
+    return then.capitalize() if _common(findings) else f"Next is {first}: {then}"
 
 
-def _rows(findings: Findings) -> list[tuple[Check, CheckResult]]:
-    return list(zip(findings.checks, findings.results, strict=True))
+def _common(findings: Findings) -> tuple[str, ...]:
+    """What was seen, where every check says the same; one sentence then does for all."""
+    rationales = {result.rationale for result in findings.results}
+    if findings.unwritten or len(findings.results) < 2 or len(rationales) > 1 or "" in rationales:
+        return ()
+    first = findings.results[0]
+    return tuple(note for note in (first.rationale, first.help) if note)
 
 
-def _most(findings: Findings) -> float:
-    return EXERCISES[findings.exercise].points
+def _rows(findings: Findings) -> Iterator[_Row]:
+    """The checks in order; a rationale that was just given is not given again."""
+    before = ""
+    for check, result in zip(findings.checks, findings.results, strict=True):
+        mark = _MARKS.get(result.verdict, _FAILED)
+        notes = tuple(note for note in (result.rationale, result.help) if note)
+        if notes and result.rationale == before:
+            notes = ("As above.",) if mark is _FAILED else ()
+        before = result.rationale or before
+        yield _Row(mark, check.name, check.clause, f"{result.points:g} of {result.max_points:g}", notes)
 
 
-def _sign(result: CheckResult) -> str:
-    return f"{_SIGNS.get(result.verdict, '✗')} {_WORDS.get(result.verdict, 'failed')}"
+def _wrapped(head: str, words: str) -> list[str]:
+    return textwrap.wrap(words, _WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
-def _worth(result: CheckResult) -> str:
-    return f"{result.points:g} of {result.max_points:g}"
+def _row_html(row: _Row) -> str:
+    badge = (
+        f'<span style="display:inline-block;min-width:5em;padding:0 0.5em;margin-right:0.6em;border-radius:3px;'
+        f'background:{row.mark.colour};color:#ffffff;">{row.mark.sign} {row.mark.word}</span>'
+    )
+    faint = "color:var(--jp-ui-font-color2, inherit);white-space:nowrap;"
+    head = f'{badge}{escape(row.clause)} <span style="{faint}">{escape(row.name)}, {escape(row.points)}</span>'
+    notes = "".join(_div("margin:0.2em 0 0 1em;", escape(note)) for note in row.notes)
+    return _div(f"margin-top:0.5em;padding-left:0.6em;border-left:3px solid {row.mark.colour};", head + notes)
+
+
+def _box(content: str) -> str:
+    """The frame. Colours come from the notebook's theme where it has one, and from the page around elsewhere."""
+    return _div(
+        "max-width:60em;padding:0.6em 0.8em;line-height:1.45;font-family:var(--jp-ui-font-family, sans-serif);"
+        "font-size:var(--jp-ui-font-size1, 0.9em);color:var(--jp-ui-font-color1, inherit);"
+        "border:1px solid var(--jp-border-color2, rgba(128,128,128,0.5));border-radius:4px;",
+        content,
+    )
+
+
+def _div(style: str, content: str) -> str:
+    return f'<div style="{style}">{content}</div>'

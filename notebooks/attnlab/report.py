@@ -9,7 +9,7 @@ from typing import Any
 
 from attnlab.examine import Findings, examine
 from attnlab.exercises import EXERCISES
-from attnlab.page import html_of, text_of
+from attnlab.page import html_of, problem_html, text_of
 from attnlab.verdict import CheckResult
 
 __all__ = ["Report", "check"]
@@ -56,7 +56,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Called by Jupyter to show the report."""
-        return html_of(self.findings, self.problem)
+        return html_of(self.findings) if self.findings else problem_html(self.problem)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
         """Called by Jupyter: the points as plain text, which nbgrader reads, and the page for the learner."""

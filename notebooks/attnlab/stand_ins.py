@@ -145,24 +145,3 @@ def encode(
         enc = layer_norm(enc + multi_head_attention(enc, enc, w_q, w_k, w_v, w_o, num_heads))
         enc = layer_norm(enc + feed_forward(enc, w_mlp1, w_mlp2))
     return enc
-
-
-@_stand_in
-def encoder_decoder_forward(
-    src_ids: torch.Tensor,
-    tgt_ids: torch.Tensor,
-    src_emb: torch.Tensor,
-    tgt_emb: torch.Tensor,
-    enc_pos_embed: torch.Tensor,
-    dec_pos_embed: torch.Tensor,
-    enc_blocks: torch.Tensor,
-    dec_blocks: torch.Tensor,
-    w_head: torch.Tensor,
-    num_heads: int,
-) -> torch.Tensor:
-    """src_ids (N, S), tgt_ids (N, T) and the weights -> raw logits (N, T, V_tgt)."""
-    enc = encode(src_ids, src_emb, enc_pos_embed, enc_blocks, num_heads)
-    dec = F.embedding(tgt_ids.long(), tgt_emb) + dec_pos_embed
-    for block in dec_blocks:
-        dec = decoder_block(dec, enc, block, num_heads)
-    return dec @ w_head

@@ -21,7 +21,20 @@ from attnlab.verdict import Failed
 # split_heads ----------------------------------------------------------------------------------------------------------
 
 
-@check_of("split_heads", points=2)
+@check_of("split_heads", points=0.25, kind="contract")
+def has_an_axis_for_heads(trial: Trial) -> None:
+    """The shape is (N, h, T, d_k), and every number of x is there once."""
+    _rearranged(trial, (2, 2, 3, 4), trial.normal(2, 3, 8), 2)
+
+
+def _rearranged(trial: Trial, shape: tuple[int, ...], x: torch.Tensor, *args: Any) -> None:
+    """Raise Failed where the answer to (x, *args) is not the numbers of x in another order and of `shape`."""
+    y = tensor(trial.call(x, *args), shape)
+    if not same(y.flatten().sort().values, x.flatten().sort().values):
+        raise Failed("The numbers are not those of x in another order.", "Nothing is computed here, only moved.")
+
+
+@check_of("split_heads", points=1.75)
 def heads_are_consecutive_features(trial: Trial) -> None:
     """With d = 8 and two heads, head 0 holds the first four features of every token, head 1 the last four."""
     on_record(trial, "split_heads/two", _split_hint)
@@ -31,14 +44,18 @@ def _split_hint(value: Any, right: Any) -> str:
     got = tensor(value)
     if got.shape != right.shape:
         return "The axes are batch, head, token, feature."
-    if got[0, 0, 0, 1] == right[0, 0, 0, 2]:
+    if _near(got[0, 0, 0, 1], right[0, 0, 0, 2]):
         return "Head 0 is the first d_k features, not every second one."
-    if got[0, 0, 1, 0] == right[0, 1, 0, 0]:
+    if _near(got[0, 0, 1, 0], right[0, 1, 0, 0]):
         return "view and reshape only cut memory anew. Split the feature axis first, then swap axes."
     return "Split the last axis into (num_heads, d_k), then bring the head axis before the token axis."
 
 
-_SPLIT = ("heads_are_consecutive_features",)
+def _near(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return abs(a.item() - b.item()) < 1e-8  # the record has 10 digits
+
+
+_SPLIT = ("has_an_axis_for_heads",)
 
 
 @check_of("split_heads", points=0.5, kind="metamorphic", needs=_SPLIT)
@@ -55,7 +72,13 @@ _split_dtype = keeps_dtype("split_heads", lambda t: (t.normal(2, 3, 4), 2), poin
 # merge_heads ----------------------------------------------------------------------------------------------------------
 
 
-@check_of("merge_heads", points=2)
+@check_of("merge_heads", points=0.25, kind="contract")
+def has_no_axis_for_heads(trial: Trial) -> None:
+    """The shape is (N, T, h * d_k), and every number of x is there once."""
+    _rearranged(trial, (2, 3, 8), trial.normal(2, 2, 3, 4))
+
+
+@check_of("merge_heads", points=1.75)
 def heads_lie_side_by_side(trial: Trial) -> None:
     """Each token gets the features of all its heads side by side, head 0 first."""
     on_record(trial, "merge_heads/two", _merge_hint)
@@ -65,12 +88,12 @@ def _merge_hint(value: Any, right: Any) -> str:
     got = tensor(value)
     if got.shape != right.shape:
         return "Heads are put side by side, not added: the last axis is h * d_k."
-    if got[0, 0, 4] == right[0, 1, 0]:
+    if _near(got[0, 0, 4], right[0, 1, 0]):
         return "Token 0 got two tokens of head 0. Swap the axes back before you reshape."
     return "Heads keep their order: first all of head 0, then all of head 1."
 
 
-_MERGE = ("heads_lie_side_by_side",)
+_MERGE = ("has_no_axis_for_heads",)
 
 
 @check_of("merge_heads", points=0.5, kind="metamorphic", needs=_MERGE)
@@ -125,7 +148,7 @@ def weights_made_the_mixture(trial: Trial) -> None:
 
 @check_of("attention", points=0.5)
 def masked_example_is_right(trial: Trial) -> None:
-    """With a mask, it is the mixture of the allowed values only."""
+    """With a mask, and one feature a query, it is the mixture of the allowed values only."""
     on_record(trial, "attention/masked", "Hand the mask on to masked_softmax; True means 'may be read'.")
 
 

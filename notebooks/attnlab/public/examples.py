@@ -129,7 +129,7 @@ EXAMPLES: dict[str, Example] = {
     "attention/narrow": Example("attention", lambda: (numbers(1, 2, 1), numbers(2, 3, 1), numbers(3, 3, 2), None)),
     "attention/wide": Example("attention", lambda: (numbers(4, 3, 4), numbers(5, 5, 4), numbers(6, 5, 2), None)),
     "attention/masked": Example(
-        "attention", lambda: (numbers(7, 3, 4), numbers(8, 4, 4), numbers(9, 4, 2), _allowed.clone())
+        "attention", lambda: (numbers(7, 3, 1), numbers(8, 4, 1), numbers(9, 4, 2), _allowed.clone())
     ),
     "multi_head_attention/one": Example(
         "multi_head_attention",
