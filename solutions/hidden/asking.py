@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import torch
-from attnlab.compare import describe, difference
+from attnlab.compare import describe
 from attnlab.recording import Outcome
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
 
-__all__ = ["agree", "keeps_dtype", "moved", "outcome_of", "same", "tensor_of", "untouched"]
+__all__ = ["keeps_dtype", "moved", "outcome_of", "same", "tensor_of", "untouched"]
 
-_MIXED = ("dtype", "datatype", "scalar type", "input type")
-"""Words of torch's messages about tensors of two dtypes meeting in one operation."""
+_REFUSED = ("dtype", "datatype", "scalar type", "input type", "used as indices")
+"""Words of torch's messages where two dtypes meet in one operation, or where floats are used as indices."""
 
 STILL, MOVED = 1e-6, 1e-4
 """Shares of the largest entry. Rounding moves an output by less than STILL, a changed input by more than MOVED."""
 
 
-def outcome_of(trial: Trial, *args: Any) -> Outcome:
-    """Call the answer; where it refuses float64 beside a dtype of its own, call it again with float32.
+def outcome_of(trial: Trial, *args: Any, float_ids: bool = False) -> Outcome:
+    """Call the answer; where it refuses float ids, or float64 beside a dtype of its own, call it with what it takes.
 
-    So a hard-coded dtype costs the check of dtypes and not every value.
+    So ids that are not cast, or a hard-coded dtype, cost the checks that ask about them and not every value.
+    float_ids: insist on float ids
     """
     try:
         return trial.outcome(*args)
     except AnswerError as error:
-        if error.verdict is not Verdict.ERRORED or not any(word in error.rationale.lower() for word in _MIXED):
+        if error.verdict is not Verdict.ERRORED or not any(word in error.rationale.lower() for word in _REFUSED):
             raise
-        return trial.outcome(*(_to(a, torch.float32) for a in args))
-
-
-def agree(trial: Trial, *args: Any, help: str = "") -> None:
-    """As trial.matches, with the second chance of `outcome_of`. Raises Failed where answer and reference differ."""
-    value = outcome_of(trial, *args).value
-    try:
-        found = difference(value, trial.expected(*args))
-    except (RuntimeError, TypeError, ValueError, NotImplementedError):  # a sparse tensor, say
-        found = f"it returned {describe(value)}, which cannot be compared"
-    trial.calls[-1] = replace(trial.calls[-1], agrees=found is None)
-    if found:
-        raise Failed(f"On {_shapes(args)}: {found}.", help)
+        for other in (_single(args),) if float_ids else (_whole(args), _single(args), _single(_whole(args))):
+            try:
+                return trial.outcome(*other)
+            except AnswerError as again:
+                if again.verdict is not Verdict.ERRORED:
+                    raise
+        raise
 
 
 def tensor_of(value: Any, *shape: int) -> torch.Tensor:
@@ -80,7 +74,7 @@ def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (tor
     """Raises Failed where the output has another dtype than the parameters, or is not finite."""
     for dtype in dtypes:
         name = str(dtype).removeprefix("torch.")
-        value = trial.outcome(*(_to(a, dtype) for a in args)).value
+        value = trial.outcome(*_whole(tuple(_to(a, dtype) for a in args))).value  # float ids have their own check
         if not isinstance(value, torch.Tensor) or value.dtype != dtype:
             raise Failed(
                 f"With {name} parameters it returned {describe(value)}; {name} is wanted.",
@@ -94,12 +88,17 @@ def _to(value: Any, dtype: torch.dtype) -> Any:
     return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
+def _single(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_to(a, torch.float32) for a in args)
+
+
+def _whole(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Float ids, which come first or second in every exercise, as integers."""
+    ids = [isinstance(a, torch.Tensor) and a.dim() <= 2 and bool((a == a.round()).all()) for a in args[:2]]
+    return tuple(a.long() if i < 2 and ids[i] else a for i, a in enumerate(args))
+
+
 def _gap(a: torch.Tensor, b: torch.Tensor) -> float:
     """Largest difference as a share of the largest entry."""
     size = max(a.abs().max().item(), b.abs().max().item(), 1e-9)  # 1e-9: two outputs of zeros are equal
     return float((a - b).abs().max()) / size
-
-
-def _shapes(args: tuple[Any, ...]) -> str:
-    shown = [str(tuple(a.shape)) if isinstance(a, torch.Tensor) else str(a) for a in args if a is not None]
-    return f"inputs {', '.join(shown)}"
