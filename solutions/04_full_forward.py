@@ -504,7 +504,7 @@ for position, row in enumerate(probabilities):
 #
 # **A worked number.** Logits (2, 1, 0), right word 0: $\log(e^2 + e + 1) = 2.408$, so the loss is $2.408 - 2 =
 # 0.408$. Had all three scores been equal, it would be $\log 3 = 1.099$: the price of guessing among three. Among 77
-# French words it is $\log 77 = 4.34$. A fresh model should start somewhere near.
+# French words it is $\log 77 = 4.34$. A fresh model starts a little above that: it does not know, and is not even.
 #
 # Sentences of one batch differ in length, so the short ones are filled with `<pad>`. Nobody wants the model to learn
 # to say `<pad>`: such positions do not count, **neither in the sum nor in the number we divide by**.
@@ -713,6 +713,7 @@ print(sum(weight.numel() for weight in weights.values()), "weights;", len(SENTEN
 # by large first steps, and then falls to zero.
 
 # %% kind="given" name="train"
+@training.one_thread()
 def train(weights, batches, steps, rate=3e-3):
     """Change `weights` in place over `steps` batches (src, tgt). Returns the loss at each step."""
     optimiser, losses = training.AdamW(weights), []
@@ -754,6 +755,7 @@ pictures.curves(list(range(1, len(shipped.losses) + 1)), both, "Loss while train
 # same ones. So teacher forcing tells exactly which sentences the greedy decoding of lesson 5 will get right.
 
 # %% kind="given" name="exact"
+@training.one_thread()
 @torch.no_grad()
 def exact(weights, pairs):
     """Fraction of pairs whose every word, </s> included, scores best at its position."""
@@ -773,11 +775,11 @@ print(f"full run:  {exact(shipped.weights, SENTENCES.held_out):.1%}, through you
 # weights do badly through *your* functions, some clause is off although it passes on easy inputs: the shipped
 # weights are the sharpest check of all.
 #
-# | what you see in training | what to look at |
+# | the loss | what to look at |
 # |---|---|
-# | the loss falls below 0.01 within a few dozen steps | the target is not shifted, or the causal mask is missing |
-# | the loss stops near 1.5, whatever you do | the source is not read: cross-attention, `enc`, positions |
-# | the loss starts far above 5 | logits too large: scaling of scores, normalisation |
-# | the loss does not move, or an error names gradients | `no_grad`, `detach`, in-place changes |
+# | below 0.05 after 100 steps of the full run, where it should be near 1 | the target is not shifted |
+# | no longer falling near 1.7, which is what French costs without English | the source is not read |
+# | above 10 at the first step, where it should be near 5 | a normalisation is missing |
+# | an error names gradients | `no_grad`, `detach` or `.item()` in a function of yours |
 #
 # **Next:** the model answers questions whose answers it is fed. In lesson 5 it must live on its own words.

@@ -476,12 +476,9 @@ for width in (1, 2):
 # and when one word has 0.99 there is nothing to look ahead for.
 
 # %% kind="show"
-for text in ("the old birds are not small", "the young cow likes an old tree today"):
-    for name, ids in [
-        ("greedy", seq2seq_greedy_decode(*translator.arguments(text))),
-        ("beam 3", beam_search(*translator.arguments(text), 3)),
-    ]:
-        print(f"{name}: {translator.text(ids)}")
+arguments = translator.arguments("the young cow likes an old tree today")
+print("greedy:", translator.text(seq2seq_greedy_decode(*arguments)))
+print("beam 2:", translator.text(beam_search(*arguments, 2)))
 
 # %% [markdown]
 # Two remarks. A wider beam usually finds a likelier sentence, but not always: the best may still have a beginning

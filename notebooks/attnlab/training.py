@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from torch import Tensor
 from attnlab.corpus import ENGLISH, FRENCH, Pair
 from attnlab.vocabulary import EOS, PAD
 
-__all__ = ["AdamW", "as_batch", "batches", "by_length", "gradients", "new_weights", "progress"]
+__all__ = ["AdamW", "as_batch", "batches", "by_length", "gradients", "new_weights", "one_thread", "progress"]
 
 
 def new_weights(d: int, encoder_blocks: int, decoder_blocks: int, seed: int) -> dict[str, Tensor]:
@@ -34,6 +35,20 @@ def new_weights(d: int, encoder_blocks: int, decoder_blocks: int, seed: int) -> 
     }
     weights["dec_blocks"][:, 10:] = 0.0
     return {name: weight.requires_grad_() for name, weight in weights.items()}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread inside, then as before; also a decorator.
+
+    The matrices are small: further threads wait for each other more than they work. And sums keep their order.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def as_batch(pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnlab.corpus import FRENCH, draw
-from attnlab.training import AdamW, as_batch, batches, by_length, gradients, new_weights, progress
+from attnlab.training import AdamW, as_batch, batches, by_length, gradients, new_weights, one_thread, progress
 from attnlab.vocabulary import EOS, PAD
 
 PAIRS = draw(300, seed=2)
@@ -70,3 +70,11 @@ def test_progress_is_one_line_on_stdout(capsys: pytest.CaptureFixture[str]) -> N
     assert err == ""
     assert out.count("\n") == 1
     assert out.endswith("step 30 of 30, loss 1.500 \n")
+
+
+def test_one_thread_inside_and_as_many_as_before_after() -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(KeyError), one_thread():
+        assert torch.get_num_threads() == 1
+        raise KeyError
+    assert torch.get_num_threads() == before
