@@ -1,8 +1,8 @@
 """Confined kernels for other people's notebooks.
 
-    with Sandbox(Policy(), course_root=root) as sandbox, sandbox.kernel() as kernel:
-        executed = kernel.run(notebook)
-        answer = kernel.answer("causal_mask")
+with Sandbox(Policy(), course_root=root) as sandbox, sandbox.kernel() as kernel:
+    executed = kernel.run(notebook)
+    answer = kernel.answer("causal_mask")
 """
 
 from __future__ import annotations

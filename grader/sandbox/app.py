@@ -23,13 +23,13 @@ __all__ = ["start"]
 _SHELL, _IOPUB, _STDIN, _CONTROL = 1, 2, 3, 4  # stand for the port numbers that a kernel usually has
 
 
-class _App(IPKernelApp):  # type: ignore[misc, unused-ignore]
+class _App(IPKernelApp):
     """Takes listening sockets by descriptor, so a kernel needs no folder, no network and no connection file."""
 
     descriptors = Dict()
 
     def _try_bind_socket(self, s: Any, port: int) -> int:
-        s.setsockopt(zmq.USE_FD, self.descriptors[port])
+        s.setsockopt(zmq.USE_FD, self.descriptors[str(port)])
         s.bind(f"ipc://{port}")  # the name is not used, but must be there
         return port
 
@@ -51,7 +51,7 @@ class _App(IPKernelApp):  # type: ignore[misc, unused-ignore]
         # the debugger's two sockets are asked for, but never connected
         self.debugpy_socket = context.socket(zmq.STREAM)
         self.debug_shell_socket = context.socket(zmq.DEALER)
-        self.control_thread = ControlThread(daemon=True)
+        self.control_thread = ControlThread(daemon=True)  # type: ignore[no-untyped-call]
         self.shell_channel_thread = ShellChannelThread(context, daemon=True)
 
     def init_iopub(self, context: Any) -> None:
@@ -59,10 +59,10 @@ class _App(IPKernelApp):  # type: ignore[misc, unused-ignore]
         publisher.linger = 1000  # milliseconds: the last words of a kernel that exits
         publisher.sndhwm = 0  # never drop an output, "idle" least of all; what waits counts against the memory limit
         self._try_bind_socket(publisher, self.iopub_port)
-        self.configure_tornado_logger()
+        self.configure_tornado_logger()  # type: ignore[no-untyped-call]
         # no pipe: it would be a TCP port, for what forks of the kernel print through Python
-        self.iopub_thread = IOPubThread(publisher, pipe=False, session=self.session)
-        self.iopub_thread.start()
+        self.iopub_thread = IOPubThread(publisher, pipe=False, session=self.session)  # type: ignore[no-untyped-call]
+        self.iopub_thread.start()  # type: ignore[no-untyped-call]
         self.iopub_socket = self.iopub_thread.background_socket
 
 
@@ -78,9 +78,8 @@ def start(key: str, listeners: Mapping[str, int], channel: socket.socket, ready:
     config.Session.key = key.encode()
     config.HistoryManager.enabled = False  # a database that nobody would read, and a thread to write it
     numbers = {"shell": _SHELL, "iopub": _IOPUB, "stdin": _STDIN, "control": _CONTROL}
-    app = _App.instance(
-        config=config, log_level=50, descriptors={numbers[name]: fd for name, fd in listeners.items()}
-    )  # fmt: skip
+    descriptors = {str(numbers[name]): fd for name, fd in listeners.items()}
+    app: Any = _App.instance(config=config, log_level=50, descriptors=descriptors)  # 50: critical
     app.initialize([])
     if not _has_terminals():
         app.shell.system = app.shell.system_raw  # a line with "!" runs on a terminal, or else on plain pipes

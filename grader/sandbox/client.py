@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import time
 from collections.abc import Iterator
@@ -79,7 +80,7 @@ class Client:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             # the welcome of a new subscriber, or else any status that our question causes
-            if self._iopub.poll(1000 * _WELCOME):
+            if self._iopub.poll(int(1000 * _WELCOME)):
                 return True
             if self._line.ending() is not None:
                 return False
@@ -87,13 +88,13 @@ class Client:
         return False
 
     def run(self, source: str, outputs: CellOutputs, *, seconds: float, grace: float) -> CellRun:
-        """Run one cell. After `seconds` it is interrupted; `grace` later, if it has not heeded, the kernel is killed."""
+        """Run one cell. After `seconds` it is interrupted; if it has not heeded `grace` later, the kernel is killed."""
         content = {
             "code": source, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False,
             "stop_on_error": False,
         }  # fmt: skip
-        request = self._session.send(self._shell, "execute_request", content)["header"]["msg_id"]
-        cell = _Cell(request, time.monotonic() + seconds)
+        request: Any = self._session.send(self._shell, "execute_request", content)
+        cell = _Cell(request["header"]["msg_id"], time.monotonic() + seconds)
         interrupted = False
         while not cell.over:
             self._listen(cell, outputs)
@@ -114,7 +115,7 @@ class Client:
     def _listen(self, cell: _Cell, outputs: CellOutputs) -> None:
         """Take what has come, or wait for it a moment."""
         left = min(max(cell.deadline - time.monotonic(), 0.0), _TICK)
-        arrived = dict(self._poller.poll(1000 * left))
+        arrived = dict(self._poller.poll(math.ceil(1000 * left)))
         for end in (self._iopub, self._shell):
             for message in self._messages(end) if end in arrived else ():
                 if message["parent_header"].get("msg_id") != cell.request:

@@ -85,9 +85,7 @@ class Walls:
             raise OSError("this host has no Landlock")
         own_process_only = self.mode is Mode.LANDLOCK and landlock.abi() < landlock.SIGNALS_SINCE
         seccomp.install(
-            seccomp.Filter(
-                sockets=self.mode is Mode.NAMESPACES, signals_to=os.getpid() if own_process_only else None
-            )
+            seccomp.Filter(sockets=self.mode is Mode.NAMESPACES, signals_to=os.getpid() if own_process_only else None)
         )
         return places
 
@@ -96,7 +94,7 @@ class Walls:
             linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS | linux.CLONE_NEWNET | linux.CLONE_NEWCGROUP
         )
         places = Places("/submission", "/tmp/home", "/tmp")
-        mounts.build_root(self.view, self.root, self.policy, user=user, folders=(places.temporary, places.work, places.home))
+        mounts.build_root(self.view, self.root, self.policy, user=user, folders=places)
         return places
 
     def _own_folder(self, user: int) -> Places:

@@ -119,7 +119,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
         if forking:
             try:
-                self._process, self._control = _start()
+                self._process, self._control = _start(self.folder)
                 self._greet(start_seconds)
             except BaseException:
                 self.close()
@@ -182,7 +182,7 @@ class ForkServer:
         if self._forking:
             socket.send_fds(self._control, packet, descriptors)
             return None
-        server, control = _start("once")
+        server, control = _start(self.folder, "once")
         with control:
             socket.send_fds(control, packet, descriptors)
         return server
@@ -198,10 +198,10 @@ class ForkServer:
         raise SandboxError(f"a kernel could not start: {why}")
 
 
-def _start(*extra: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def _start(folder: Path, *extra: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """A server's process, and our end of the line to it."""
     ours, servers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-P", "-m", "grader.sandbox.zygote", str(servers.fileno()), *extra]
+    command = [sys.executable, "-P", "-m", "grader.sandbox.zygote", str(servers.fileno()), str(folder), *extra]
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | _ENVIRONMENT
     with servers:
         process = subprocess.Popen(

@@ -18,11 +18,12 @@ from attnlab.trial import Answer
 from attnlab.verdict import Verdict
 from grader.sandbox import wire
 from grader.sandbox.caller import Channel, RemoteAnswer
+from grader.sandbox.canary import prove
 from grader.sandbox.client import CellEnd, Client
 from grader.sandbox.forkserver import ForkServer, Line, SandboxError
 from grader.sandbox.mounts import View
 from grader.sandbox.outputs import Budget, CellOutputs, error_output
-from grader.sandbox.policy import Policy
+from grader.sandbox.policy import Mode, Policy
 from grader.sandbox.probe import can_fork, decide
 from grader.sandbox.supervisor import Ending
 
@@ -59,6 +60,7 @@ class Sandbox:
         self._server: ForkServer | None = None
         self._context: zmq.Context[Any] | None = None
         self._owner = os.getpid()
+        self._proven = False
 
     def __enter__(self) -> Sandbox:
         return self
@@ -86,26 +88,44 @@ class Sandbox:
         finally:
             kernel.close()
 
-    def _launch(self) -> tuple[Line, Client]:
-        """A kernel that is ready for its first cell. Raises SandboxError."""
-        self._after_fork()
+    @property
+    def missing(self) -> list[str]:
+        """What the fork server could not import, and why; such kernels are slower or lack it."""
+        return self._server.missing if self._server else []
+
+    def line(self) -> Line:
+        """A kernel by its sockets, for a Jupyter client. Close it. Raises SandboxError.
+
+        The first one of a sandbox is preceded by one that must be refused all that a kernel must not do.
+        """
+        if self._owner != os.getpid():
+            self._server = self._context = None
+            self._owner = os.getpid()
         if self._server is None or not self._server.alive:
             if self._server is not None:
                 self._server.close()
             self._server = ForkServer(forking=can_fork(), start_seconds=self.policy.start_seconds)
+        if not self._proven:
+            self._proven = True
+            if self.policy.mode is not Mode.NONE:
+                try:
+                    with self.kernel() as kernel:
+                        prove(kernel, self._course_root)
+                except BaseException:
+                    self._proven = False
+                    raise
+        return self._server.order(self.policy, self._view)
+
+    def _launch(self) -> tuple[Line, Client]:
+        """A kernel that is ready for its first cell. Raises SandboxError."""
+        line = self.line()
         self._context = self._context or zmq.Context()
-        line = self._server.order(self.policy, self._view)
         client = Client(self._context, line, message_bytes=self.policy.message_bytes)
         if not client.connect(self.policy.start_seconds):
             client.close()
             ending = line.close()
             raise SandboxError(f"a kernel did not answer ({_how(ending)})")
         return line, client
-
-    def _after_fork(self) -> None:
-        if self._owner != os.getpid():
-            self._server = self._context = None
-            self._owner = os.getpid()
 
 
 class Kernel:
@@ -221,8 +241,8 @@ class _Run:
     def _cell(self, index: int, cell: NotebookNode, source: str) -> None:
         outputs = CellOutputs(self.budget, self.displays)
         seconds = self._seconds(index)
-        end = self._try(index, cell, source, outputs, seconds)
-        cell.outputs = outputs.finished()
+        run = self.kernel._client.run(source, outputs, seconds=seconds, grace=self.policy.grace_seconds)
+        end, cell.execution_count, cell.outputs = run.end, run.count, outputs.finished()
         if time.monotonic() > self.deadline:
             self.stopped = f"the notebook had used up its {self.policy.notebook_seconds:g} seconds"
         if end is CellEnd.TIMED_OUT:
@@ -235,11 +255,6 @@ class _Run:
                 words = f"The kernel ended during this cell ({_how(self.kernel.ending)})."
             self._note(cell, Incident(index, "killed" if end is CellEnd.KILLED else "died", words))
             self._revive(index)
-
-    def _try(self, index: int, cell: NotebookNode, source: str, outputs: CellOutputs, seconds: float) -> CellEnd:
-        run = self.kernel._client.run(source, outputs, seconds=seconds, grace=self.policy.grace_seconds)
-        cell.execution_count = run.count
-        return run.end
 
     def _seconds(self, index: int) -> float:
         most = self.policy.repeat_seconds if index in self.kernel._hung else self.policy.cell_seconds

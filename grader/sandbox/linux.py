@@ -8,7 +8,10 @@ import platform
 import sys
 from typing import Any
 
-__all__ = ["MACHINE", "capset", "mount", "parent_death_signal", "prctl", "set_read_only", "syscall", "unmount", "unshare"]
+__all__ = [
+    "MACHINE", "capset", "drop_bounding_set", "mount", "parent_death_signal", "pivot_root_here", "prctl",
+    "set_read_only", "syscall", "unmount", "unshare",
+]  # fmt: skip
 
 MACHINE = platform.machine() if sys.platform == "linux" else ""
 """x86_64 or aarch64 where the sandbox knows the system calls by number; anything else has no seccomp filter here."""

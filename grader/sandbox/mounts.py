@@ -148,9 +148,8 @@ def _devices(root: str) -> None:
         os.symlink(f"/proc/self/fd{number}", f"{root}/dev/{name}")
     os.makedirs(f"{root}/dev/pts")
     try:  # IPython runs a shell line on a terminal where there is one, through a pipe where not
-        linux.mount(
-            "devpts", f"{root}/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"
-        )  # fmt: skip
+        options = "newinstance,ptmxmode=0666,mode=620"
+        linux.mount("devpts", f"{root}/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, options)
     except OSError:
         return
     os.symlink("pts/ptmx", f"{root}/dev/ptmx")

@@ -39,7 +39,7 @@ class Policy:
 
     # time -------------------------------------------------------------------------------------------------------------
     start_seconds: float = 60.0  # a fork takes 0.1; this covers a first import of torch from a cold disk
-    cell_seconds: float = 120.0  # the course's slowest cell trains for 10 to 20 on one core
+    cell_seconds: float = 20.0  # the slowest cell of the course takes 2; a whole class must not wait for one loop
     repeat_seconds: float = 5.0  # a cell that hung once is given less when the notebook is run again
     notebook_seconds: float = 600.0  # all cells of a notebook, re-runs after a crash included
     grace_seconds: float = 2.0  # between an interrupt and the kill
@@ -61,7 +61,7 @@ class Policy:
 
     # messages ---------------------------------------------------------------------------------------------------------
     output_bytes: int = 8 * MIB  # all outputs of a notebook, as stored; an interactive figure has 0.1 to 1
-    message_bytes: int = 32 * MIB  # one message of the kernel; several may wait, so the grader's memory is 10 times this
+    message_bytes: int = 32 * MIB  # one message of the kernel; some may wait, so the grader may need 10 times this
     call_bytes: int = 64 * MIB  # tensors of one call or reply; the course's largest has 1
     tree_bytes: int = MIB  # what is not tensors in a call or reply; the largest honest one has 20 kB
 

@@ -87,7 +87,8 @@ class Filter:
         program += _when(call["clone3"], [_refuse(errno.ENOSYS)])
         # zmq asks for it at each thread and aborts at an error; told that it is done, it goes on
         program += _when(call["sched_setscheduler"], [_refuse(0)])
-        program += _when(call["clone"], [_load(_ARGUMENT), _line(_ANY_BIT, 0, 1, _NEW_NAMESPACES), _refuse(errno.EPERM)])
+        new_namespaces = _line(_ANY_BIT, 0, 1, _NEW_NAMESPACES)
+        program += _when(call["clone"], [_load(_ARGUMENT), new_namespaces, _refuse(errno.EPERM)])
         program += _when(call["socket"], self._sockets())
         program += _when(call["socketpair"], _only(0, (_AF_UNIX,), errno.EAFNOSUPPORT))
         program += _when(call["ioctl"], _never(1, _TERMINAL_INPUT))
@@ -117,9 +118,8 @@ def install(rules: Filter) -> None:
     program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
     set_mode_filter = 1
-    linux.syscall(
-        number, ctypes.c_uint(set_mode_filter), ctypes.c_uint(0), ctypes.byref(program), what="installing a seccomp filter"
-    )  # fmt: skip
+    flags = (ctypes.c_uint(set_mode_filter), ctypes.c_uint(0))
+    linux.syscall(number, *flags, ctypes.byref(program), what="installing a seccomp filter")
 
 
 def _line(code: int, if_true: int, if_false: int, operand: int) -> bytes:

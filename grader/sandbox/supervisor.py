@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.sandbox import linux
 from grader.sandbox.body import Order, become_kernel
@@ -150,7 +151,8 @@ class _Watch:
 
     def until_end(self) -> None:
         while not self._gone():
-            readable, _, _ = select.select([self.grader, self.woken], [], [], self._wait())
+            lines: list[Any] = [self.grader, self.woken]
+            readable, _, _ = select.select(lines, [], [], self._wait())
             if self.woken in readable:
                 os.read(self.woken, 4096)
             if self.grader in readable:

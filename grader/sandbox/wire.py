@@ -173,7 +173,7 @@ def decode(
     *,
     strides: bool = False,
     devices: frozenset[str] = frozenset({"cpu"}),
-    limits: WireLimits = WireLimits(),  # noqa: B008  (frozen)
+    limits: WireLimits = WireLimits(),
 ) -> Any:
     """Make the value of a message. Raises WireError, and nothing else, where it is not well formed.
 
@@ -293,7 +293,7 @@ def _text(text: str) -> str:
 
 
 def _tensors(blob: bytes) -> list[torch.Tensor]:
-    """The tensors of a blob, in the order of their names "0", "1", ... Every byte is accounted for before one is made."""
+    """The tensors of a blob, named "0", "1", ... in order. Each byte is accounted for before one is made."""
     if not blob:
         return []
     entries = _entries(blob)

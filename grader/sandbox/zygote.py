@@ -1,7 +1,8 @@
-"""The fork server. Run as `python -m grader.sandbox.zygote DESCRIPTOR [once]`.
+"""The fork server. Run as `python -m grader.sandbox.zygote DESCRIPTOR FOLDER [once]`.
 
 The descriptor is one end of a pair of packet sockets. First it says {"threads": 1, "missing": [...]}; then each packet
-is an order for a kernel, with the descriptors that belong to it. When the other end closes, it goes, and all with it.
+is an order for a kernel, with the descriptors that belong to it. When the other end closes, it goes, and all with it;
+the grader's FOLDER too, in case the grader was killed.
 
 With "once" it imports nothing, takes one order and becomes that kernel's supervisor: for hosts where a process that has
 loaded torch cannot be forked.
@@ -20,6 +21,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from grader.sandbox import linux
 from grader.sandbox.body import CHANNELS, Order
@@ -52,6 +54,7 @@ def main(arguments: list[str]) -> int:
     gc.collect()
     gc.freeze()  # what is loaded now is never collected, so the collector does not write to pages that forks share
     _serve(control, os.getppid())
+    shutil.rmtree(arguments[1], ignore_errors=True)
     return 0
 
 
@@ -67,10 +70,10 @@ def _serve(control: socket.socket, grader: int) -> None:
     if sys.platform == "linux":
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)  # should a supervisor be killed, its orphans come to us
     supervisors: set[int] = set()
-    folder = ""
     with _woken_by_children() as woken:
         while os.getppid() == grader:
-            readable, _, _ = select.select([control, woken], [], [], _TICK)
+            lines: list[Any] = [control, woken]
+            readable, _, _ = select.select(lines, [], [], _TICK)
             _reap(supervisors, woken)
             if control not in readable:
                 continue
@@ -78,7 +81,6 @@ def _serve(control: socket.socket, grader: int) -> None:
             if not packet:
                 break
             order = Order.from_json(packet.decode())
-            folder = os.path.dirname(order.walls.folder)
             pid = os.fork()
             if pid == 0:
                 _supervise(control, order, descriptors)
@@ -86,8 +88,6 @@ def _serve(control: socket.socket, grader: int) -> None:
             for descriptor in descriptors:
                 os.close(descriptor)
     _wait_for(supervisors)
-    if folder:
-        shutil.rmtree(folder, ignore_errors=True)  # the grader does this too, unless it was killed
 
 
 def _supervise(control: socket.socket, order: Order, descriptors: list[int]) -> None:
