@@ -261,7 +261,7 @@ pictures.table(context, e.target, range(4), digits=3, corner="context")
 # %% kind="show"
 e = chapter.cross_attention_example()
 weights = attention(e.dec @ e.w_q.T, e.enc @ e.w_k.T, e.enc @ e.w_v.T)[1]
-pictures.heatmap(weights, e.target, e.source, "Cross-attention weights (T=3, S=5): target down, source across")
+pictures.heatmap(weights, e.target, e.source, "Cross-attention weights (T=3, S=5)")
 
 # %% [markdown]
 # Look at the shape: three rows, five columns. Nothing in cross-attention is square, and nothing is triangular: "J'"

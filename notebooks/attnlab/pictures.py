@@ -107,7 +107,7 @@ def curves(
     _dress(figure, title, x_title, y_title)
     figure.update_layout(showlegend=True, width=640, height=380)  # fits a notebook's text column
     if log_y:
-        figure.update_yaxes(type="log")
+        figure.update_yaxes(type="log", dtick=1)  # a line for each power of ten
     return figure
 
 
@@ -126,3 +126,6 @@ def _dress(figure: go.Figure, title: str, x_title: str, y_title: str) -> None:
         font_color="#808080",  # mid grey: readable on white and on black
         margin={"l": EDGE, "r": EDGE // 2, "t": EDGE // 2, "b": EDGE // 2},
     )  # fmt: skip
+    # plotly's own lines are white: none could be seen on a light page, and all would glare on a dark one
+    figure.update_xaxes(gridcolor=GREY, zeroline=False)
+    figure.update_yaxes(gridcolor=GREY, zeroline=False)
