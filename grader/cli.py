@@ -20,6 +20,7 @@ from grader.lesson import LessonError
 
 if TYPE_CHECKING:
     from grader.grade import Grader
+    from grader.sandbox import Policy
 
 __all__ = ["main"]
 
@@ -103,6 +104,36 @@ def score(
 
 
 @app.command()
+def autograde(
+    lessons: Annotated[list[str], typer.Argument(metavar="LESSON...", help="Lessons to grade.", show_default=False)],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; one a core unless given.")] = None,
+    student: Annotated[str, typer.Option(metavar="ID", help="A student's folder name, or a pattern of them.")] = "*",
+    device: Annotated[Device, typer.Option(help="Where answers are run.")] = Device.AUTO,
+    force: Annotated[bool, typer.Option("--force", help="Grade anew what has not changed.")] = False,
+    unsafe: Unsafe = False,
+) -> None:
+    """Grade a class on every core and store the marks in nbgrader's gradebook. Exit 1 where a person must look."""
+    from grader import progress
+    from grader.autograde import autograde as run
+
+    with progress.shown(out) as bar:
+        rows = run(
+            Course.find(),
+            lessons,
+            jobs=jobs,
+            student=student,
+            device=_device(device),
+            policy=_policy(unsafe),
+            force=force,
+            begun=bar.begun,
+            stored=bar.stored,
+        )
+    out.print(progress.summary(rows))
+    if any(row.ledger.reason or row.ledger.broken for row in rows):
+        raise typer.Exit(FOUND)
+
+
+@app.command()
 def demo() -> None:
     """Grade the sample class through nbgrader and print who got what and why."""
     from grader.demo import demo as run
@@ -122,13 +153,20 @@ def strength(check: Annotated[bool, typer.Option("--check", help="Compare only; 
 def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:
     from grader.grade import Grader
     from grader.release import masters
-    from grader.sandbox import Policy, Sandbox
+    from grader.sandbox import Sandbox
 
     course = Course.find()
-    if unsafe:
-        err.print("[bold red]--unsafe: notebooks run without a sandbox, with your own rights.[/bold red]")
-    with Sandbox(Policy(), course_root=course.root, unsafe=unsafe) as sandbox:
+    with Sandbox(_policy(unsafe), course_root=course.root) as sandbox:
         yield Grader(course, sandbox, masters(course), _device(device))
+
+
+def _policy(unsafe: bool) -> Policy:
+    from grader.sandbox import Mode, Policy
+
+    if not unsafe:
+        return Policy()
+    err.print("[bold red]--unsafe: notebooks run without a sandbox, with your own rights.[/bold red]")
+    return Policy(mode=Mode.NONE, unsafe=True)
 
 
 def _device(device: Device) -> str:

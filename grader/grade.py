@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from grader.lesson import Lesson
 from grader.report import ledger_outputs, reason_cell
 from grader.sandbox import Kernel, Sandbox
 
-__all__ = ["Graded", "Grader"]
+__all__ = ["Graded", "Grader", "ungraded"]
 
 
 @dataclass(frozen=True)
@@ -58,19 +57,10 @@ class Grader:
             if lesson not in (None, found):
                 raise Unreadable(f"It holds the exercises of {found}; it was handed in for {lesson}.")
         except Unreadable as reason:
-            return self.ungraded(lesson, str(reason))
+            if lesson is None:
+                return Graded(nbformat.v4.new_notebook(), Ledger(None, (), str(reason)))
+            return ungraded(self.masters[lesson], self.course.lesson(lesson), str(reason))
         return self._run(self.course.lesson(found), frame(self._frames[found], cells), seed)
-
-    def ungraded(self, lesson: str | None, reason: str) -> Graded:
-        """The record of a submission that could not be graded: no points, the reason, the untouched lesson."""
-        notebook = nbformat.v4.new_notebook()
-        rows: tuple[ExerciseRow, ...] = ()
-        if lesson is not None:
-            notebook = nbformat.reads(self.masters[lesson], as_version=4)
-            why = Verdict.SKIPPED, "The submission was not graded."
-            rows = tuple(ungraded_exercise(name, *why) for name in self.course.lesson(lesson).exercises)
-        notebook.cells.insert(0, reason_cell(reason))
-        return Graded(notebook, Ledger(lesson, rows, reason))
 
     @cached_property
     def _frames(self) -> Mapping[str, nbformat.NotebookNode]:
@@ -104,6 +94,14 @@ class Grader:
         )
 
 
+def ungraded(master: str, lesson: Lesson, reason: str) -> Graded:
+    """The record of a submission that could not be graded: no points, the reason, the untouched lesson."""
+    notebook = nbformat.reads(master, as_version=4)
+    notebook.cells.insert(0, reason_cell(reason))
+    why = Verdict.SKIPPED, "The submission was not graded."
+    return Graded(notebook, Ledger(lesson.name, tuple(ungraded_exercise(n, *why) for n in lesson.exercises), reason))
+
+
 def _report(notebook: nbformat.NotebookNode, ledger: Ledger) -> None:
     """Put the judge's words where the student looks for them: under each tests cell, in place of its outputs."""
     rows = {f"test_{row.name}": row for row in ledger.exercises}
@@ -111,8 +109,3 @@ def _report(notebook: nbformat.NotebookNode, ledger: Ledger) -> None:
         row = rows.get(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if row is not None:
             cell.outputs = ledger_outputs(row)
-
-
-def digest(data: bytes) -> str:
-    """The name of a submission's contents."""
-    return hashlib.sha256(data).hexdigest()

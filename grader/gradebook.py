@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,27 @@ import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 import nbgrader.converters
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    SaveAutoGrades,
+    latesubmissions,
+    saveautogrades,
+)
 from nbgrader.utils import parse_utc, temp_attrs
 from sqlalchemy.exc import SAWarning
 from traitlets import List
 from traitlets.config import Config
 
+from grader.cache import Cache, Keys, write_whole
 from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
 from grader.course import Course
 from grader.environment import with_tools_on_path
-from grader.grade import Graded, Grader
+from grader.grade import Graded, Grader, ungraded
+from grader.grading import Grading, Here
 from grader.ledger import Ledger
 from grader.release import masters, register
+from grader.sandbox import Policy, Sandbox
 
 __all__ = ["Autograde", "SaveLedger", "configure", "stored_ledgers"]
 
@@ -88,19 +97,43 @@ class SaveLedger(SaveAutoGrades):  # type: ignore[misc]
 class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     """nbgrader's autograde step: one folder in, one executed notebook and its marks out.
 
-    A folder counts whatever lies in it, so that every submission ends as a row.
+    A folder counts whatever lies in it, so that every submission ends as a row. One that was stored and has not
+    changed, in itself or in what it is graded by, is skipped; `force` skips nothing.
     """
 
     autograde_preprocessors = List([SaveLedger, AssignLatePenalties, CheckCellMetadata]).tag(config=True)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        grading: Grading | None = None,
+        stored: Callable[[str, Ledger], None] = lambda *_: None,
+        **kwargs: Any,
+    ) -> None:
+        """grading: where results come from; unless given they are made here, one after another
+        stored: called with student and ledger when a submission is in the gradebook, or was and still is
+        """
         super().__init__(*args, **kwargs)
         self.course = Course(Path(self.coursedir.root))
+        self._grading = grading
+        self._stored = stored
 
     def start(self) -> None:
-        with temp_attrs(self.coursedir, get_existing_timestamp=_timestamp):
+        self._grading = self._grading or _serial(self.course, force=self.force)
+        with (
+            temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
+            one_gradebook(self.coursedir.db_url, self.coursedir.course_id),
+        ):
             _enter(self.course, self.coursedir.assignment_id, self.coursedir.db_url)
             super().start()
+
+    def ask(self) -> int:
+        """Have every submission graded, without waiting and without storing. Returns how many there are."""
+        self.init_notebooks()
+        for folder in self.assignments:
+            with suppress(Unreadable):
+                self._grading_of_run.ask(self._taken(Path(folder)), Path(folder).name)
+        return len(self.assignments)
 
     def init_notebooks(self) -> None:
         """Take every submission folder, also one without a notebook of the right name."""
@@ -110,6 +143,20 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         self.notebooks: list[str] = []
         if not self.assignments:
             super().init_notebooks()  # says what was looked for, and what is near it
+
+    def init_destination(self, assignment_id: str, student_id: str) -> bool:
+        """Whether this submission is to be stored: not where the very same result is there already."""
+        if student_id in self.coursedir.student_id_exclude.split(","):
+            return False
+        known = _stored_record(self._record(assignment_id, student_id))
+        folder = Path(self._format_source(assignment_id, student_id))
+        destination = Path(self._format_dest(assignment_id, student_id))
+        if known and not self.force and destination.exists() and known[0] == self._key(folder):
+            self.log.info("Unchanged: %s", folder)
+            self._stored(student_id, known[1])
+            return False
+        shutil.rmtree(destination, ignore_errors=True)
+        return True
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Enter student and submission. No file of the student's but the notebook and the time goes any further."""
@@ -122,44 +169,107 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             shutil.copyfile(time, destination / time.name, follow_symlinks=False)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
-        """Grade one submission and store it."""
+        """Grade one submission and store it. Its record is written last: a run that is killed stores it again."""
         resources = self.init_single_notebook_resources(notebook_filename)
         lesson, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
-        graded = self._graded(lesson, Path(notebook_filename).parent)
+        folder = Path(notebook_filename).parent
+        graded = self._graded(lesson, folder)
         resources["ledger"] = graded.ledger
         self.exporter._preprocessors = []
         for preprocessor in self.autograde_preprocessors:
             self.exporter.register_preprocessor(preprocessor)
         output, resources = self.exporter.from_notebook_node(graded.notebook, resources)
         self.write_single_notebook(output, resources)
-        path = self._ledgers() / lesson / f"{student}.json"
+        path = self._record(lesson, student)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(graded.ledger.to_json(), indent=1, ensure_ascii=False), encoding="utf-8")
-
-    def _ledgers(self) -> Path:
-        """The ledgers' folder lies beside the autograded one; inside it they would be copied into the feedback."""
-        return Path(self.coursedir.root, self.coursedir.autograded_directory).parent / LEDGERS
+        record = {"key": self._key(folder), "ledger": graded.ledger.to_json()}
+        write_whole(path, json.dumps(record, indent=1, ensure_ascii=False))
+        self._stored(student, graded.ledger)
 
     def _graded(self, lesson: str, folder: Path) -> Graded:
         try:
-            data = take_one(folder, lesson, lambda data: _is_lesson(self.course, data, lesson))
+            return self._grading_of_run.result(self._taken(folder), lesson)
         except Unreadable as reason:
-            return _grader(self.course).ungraded(lesson, str(reason))
-        return _grader(self.course).grade(data, lesson, seed=secrets.randbits(63))
+            return ungraded(masters(self.course)[lesson], self.course.lesson(lesson), str(reason))
+
+    def _key(self, folder: Path) -> str:
+        """The name of the result for what lies in a submission folder; the reason where nothing can be taken."""
+        try:
+            return self._grading_of_run.keys.key(self._taken(folder), folder.name)
+        except Unreadable as reason:
+            return str(reason)
+
+    def _taken(self, folder: Path) -> bytes:
+        return take_one(folder, folder.name, lambda data: _is_lesson(self.course, data, folder.name))
+
+    @property
+    def _grading_of_run(self) -> Grading:
+        if self._grading is None:
+            raise RuntimeError("start() has not been called")
+        return self._grading
+
+    def _record(self, lesson: str, student: str) -> Path:
+        """The ledgers' folder lies beside the autograded one; inside it they would be copied into the feedback."""
+        grading = Path(self.coursedir.root, self.coursedir.autograded_directory).parent
+        return grading / LEDGERS / lesson / f"{student}.json"
+
+
+@contextmanager
+def one_gradebook(db_url: str, course_id: str) -> Iterator[None]:
+    """Let nbgrader's autograde step use one gradebook for all submissions; by itself it opens nine for each."""
+    with _OneGradebook(db_url, course_id) as shared, ExitStack() as stack:
+        for module in (nbgrader.converters.autograde, saveautogrades, latesubmissions):
+            stack.enter_context(temp_attrs(module, Gradebook=lambda *_args: shared.lent()))
+        yield
+
+
+class _OneGradebook(Gradebook):  # type: ignore[misc]
+    """A gradebook that outlives the `with` blocks of those it is lent to."""
+
+    def lent(self) -> _Lent:
+        self.db.expire_all()  # whoever opens a gradebook expects to see what is stored
+        return _Lent(self)
+
+
+class _Lent:
+    """Stands for a gradebook in a `with` block and leaves it open after."""
+
+    def __init__(self, gradebook: Gradebook) -> None:
+        self._gradebook = gradebook
+
+    def __enter__(self) -> Gradebook:
+        return self._gradebook
+
+    def __exit__(self, *_: object) -> None:
+        self._gradebook.db.rollback()  # what was not committed is dropped, as closing would
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gradebook, name)
 
 
 def stored_ledgers(grading: Path, lesson: str) -> dict[str, Ledger]:
     """Student to ledger, for every graded submission of a lesson under the grading folder."""
-    found = sorted((grading / LEDGERS / lesson).glob("*.json"))
-    return {path.stem: Ledger.from_json(json.loads(path.read_text(encoding="utf-8"))) for path in found}
+    found = ((path.stem, _stored_record(path)) for path in sorted((grading / LEDGERS / lesson).glob("*.json")))
+    return {student: record[1] for student, record in found if record}
 
 
-@cache
-def _grader(course: Course) -> Grader:
-    """One grader, and so one sandbox, a process."""
-    from grader.sandbox import Policy, Sandbox
+def _stored_record(path: Path) -> tuple[str, Ledger] | None:
+    """A stored result's name and ledger, or None where there is none that can be read."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return record["key"], Ledger.from_json(record["ledger"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
-    return Grader(course, Sandbox(Policy(), course_root=course.root), masters(course))
+
+def _serial(course: Course, *, force: bool) -> Grading:
+    """Results made in this process, through the course's cache."""
+    policy = Policy()
+
+    def make() -> Grader:
+        return Grader(course, Sandbox(policy, course_root=course.root), masters(course))
+
+    return Grading(Keys(course, "cpu", policy), Cache(course.grading / "cache"), Here(make), force)
 
 
 def _is_lesson(course: Course, data: bytes, lesson: str) -> int:

@@ -1,0 +1,86 @@
+"""Grade a class: submissions in a pool of processes, one writer into nbgrader's gradebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from nbgrader.converters import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from grader.cache import Cache, Keys
+from grader.course import Course, CourseError
+from grader.gradebook import Autograde, configure
+from grader.grading import Grading
+from grader.ledger import Ledger
+from grader.pool import LocalPool
+from grader.release import masters
+from grader.sandbox import Policy
+
+__all__ = ["Row", "autograde"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission of the class."""
+
+    lesson: str
+    student: str
+    ledger: Ledger
+
+
+def autograde(
+    course: Course,
+    lessons: Sequence[str],
+    *,
+    jobs: int | None = None,
+    student: str = "*",
+    device: str = "cpu",
+    policy: Policy | None = None,
+    force: bool = False,
+    begun: Callable[[int], None] = lambda _: None,
+    stored: Callable[[Row], None] = lambda _: None,
+) -> tuple[Row, ...]:
+    """Grade all submissions of these lessons and store them. Returns a row for each.
+
+    jobs: worker processes; one a core unless given
+    student: a student's folder name, or a pattern of them
+    begun: called once with the number of submissions; stored: called with each row as it is stored
+    Raises CourseError where there is nothing to grade.
+    """
+    policy = policy or Policy()
+    rows: list[Row] = []
+
+    def keep(lesson: str, who: str, ledger: Ledger) -> None:
+        rows.append(Row(lesson, who, ledger))
+        stored(rows[-1])
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(LocalPool(course, masters(course), policy, jobs=jobs, device=device))
+        grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
+        steps = [
+            _step(course, lesson, student, grading, lambda who, ledger, lesson=lesson: keep(lesson, who, ledger))
+            for lesson in lessons
+        ]
+        try:
+            # all lessons before the first is stored, so that no core waits for the writer between two of them
+            begun(sum(step.ask() for step in steps))
+            for step in steps:
+                step.start()
+        except NbGraderException as error:
+            raise CourseError(str(error)) from None
+    return tuple(rows)
+
+
+def _step(
+    course: Course, lesson: str, student: str, grading: Grading, stored: Callable[[str, Ledger], None]
+) -> Autograde:
+    config = Config()
+    configure(config, course)
+    config.CourseDirectory.assignment_id = course.lesson(lesson).name
+    config.CourseDirectory.student_id = student
+    return Autograde(
+        coursedir=CourseDirectory(config=config), config=config, force=grading.force, grading=grading, stored=stored
+    )
