@@ -43,7 +43,7 @@ class Agent:
         try:
             message = wire.encode(reply)
         except Exception as error:
-            message = wire.encode((call["call"], "error", type(error).__name__, str(error)[:MAX_TEXT], None, None))
+            message = wire.encode((call["call"], "error", type(error).__name__, _words(error), None, None))
         try:
             self._channel.sendall(message.to_bytes())
         except OSError:
@@ -77,7 +77,7 @@ class Agent:
                 outcome = record(namespace[call["name"]], call["args"], call["kwargs"])
         except BaseException as error:  # also SystemExit and an interrupt: the call is over, the kernel is not
             return (
-                number, "error", type(error).__name__, str(error)[:MAX_TEXT],
+                number, "error", type(error).__name__, _words(error),
                 error.errno if isinstance(error, OSError) else None, _place(error.__traceback__, namespace),
             )  # fmt: skip
         library = sorted(outcome.library)[:MAX_NAMES]
@@ -89,6 +89,13 @@ def _quiet() -> Iterator[None]:
     """Drop what the answer prints: nobody reads it, and it would fill the kernel's output queue."""
     with contextlib.redirect_stdout(_Sink()), contextlib.redirect_stderr(_Sink()):
         yield
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_TEXT]
+    except Exception:  # its own __str__ raised
+        return ""
 
 
 class _Sink(io.TextIOBase):

@@ -1,8 +1,8 @@
 """Confined kernels for whoever speaks jupyter_client: stock nbgrader, nbclient, nbconvert.
 
-By a kernelspec: `install_kernelspec()` once, then `c.Execute.kernel_name = "attention-sandbox"`. By configuration alone:
-`c.Execute.kernel_manager_class = "grader.sandbox.provisioner.SandboxKernelManager"`. `check_manager` says whether a
-manager's kernels are ours; a setting that is mistyped is ignored in silence, and would run everything unconfined.
+By a kernelspec: `install_kernelspec()` once, then `c.Execute.kernel_name = "attention-sandbox"`. Or by configuration
+alone: `c.Execute.kernel_manager_class = "grader.sandbox.provisioner.SandboxKernelManager"`. A setting that is mistyped
+is ignored in silence, and would run everything unconfined: `check_manager` tells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from jupyter_client.provisioning import KernelProvisionerBase, KernelProvisionerFactory
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict, Unicode
 
 from grader.sandbox.body import CHANNELS
@@ -52,17 +53,18 @@ class SandboxProvisioner(KernelProvisionerBase):
         """The command is never run: nobody starts a program here, the fork server forks."""
         return await super().pre_launch(cmd=list(_ARGV), **kwargs)
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:  # noqa: ARG002  (interface)
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:  # noqa: ARG002  (interface)
         """Order a kernel. What the manager would have it inherit, folder and environment, it does not get."""
         sandbox = _sandbox(json.dumps(dict(self.policy), sort_keys=True), self.course_root, os.getpid())
         loop = asyncio.get_running_loop()
         self._line = await loop.run_in_executor(None, sandbox.line)
         ports = {f"{name}_port": i for i, name in enumerate((*CHANNELS, "hb"), 1)}
-        self.connection_info = {
+        info: Any = {
             **ports, "transport": "ipc", "ip": self._line.address, "key": self._line.key.encode(),
             "signature_scheme": "hmac-sha256", "kernel_name": NAME,
         }  # fmt: skip
-        return dict(self.connection_info)
+        self.connection_info = info
+        return info
 
     async def poll(self) -> int | None:
         """None while the kernel runs."""
@@ -146,7 +148,7 @@ def _spec() -> KernelSpec:
 
 
 def _register() -> Any:
-    """The class that jupyter_client loads for NAME; ours is made known where the package's metadata is older than it."""
+    """The class that jupyter_client loads for NAME; made known here where the installed metadata is older."""
     known = KernelProvisionerFactory.instance().provisioners
     if NAME not in known:
         value = f"{SandboxProvisioner.__module__}:{SandboxProvisioner.__qualname__}"

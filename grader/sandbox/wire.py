@@ -5,7 +5,8 @@ tensor is made, and nothing is unpickled or evaluated. It gives a value or raise
 
 In the tree None, booleans, integers and strings stand for themselves; all else is an object with one key:
 {"f": "0x1.8p+0"} a float, {"l": [...]} a list, {"u": [...]} a tuple, {"d": [[key, value], ...]} a dict,
-{"t": [index, strides or null, device]} a tensor, {"o": "ndarray"} a value of a type that is not sent.
+{"t": [index, strides or null, device]} a tensor, {"m": ["F32", 4, 4]} one of the meta device, which holds no numbers,
+{"o": "ndarray"} a value of a type that is not sent.
 """
 
 from __future__ import annotations
@@ -128,8 +129,10 @@ class _Encoder:
         return {"o": type(value).__name__[:MAX_NAME]}
 
     def tensor(self, value: torch.Tensor) -> Any:
-        if value.dtype not in DTYPES.values() or value.layout is not torch.strided or value.device.type == "meta":
+        if value.dtype not in DTYPES.values() or value.layout is not torch.strided:
             return {"o": "Tensor"}
+        if value.device.type == "meta":
+            return {"m": [next(name for name, dtype in DTYPES.items() if dtype == value.dtype), *value.shape]}
         index = len(self.tensors)
         if index >= MAX_TENSORS:
             raise WireError(f"more than {MAX_TENSORS} tensors")
@@ -249,6 +252,8 @@ class _Decoder:
                 return self.mapping(content, depth)
             case "t" if type(content) is list and len(content) == 3:
                 return self.tensor(*content)
+            case "m" if type(content) is list and content:
+                return self.meta(*content)
             case "o" if type(content) is str:
                 name = "".join(c for c in content if c.isascii() and (c.isalnum() or c == "_"))[:MAX_NAME]
                 return type(name or "object", (Foreign,), {})()
@@ -273,6 +278,13 @@ class _Decoder:
                 raise WireError("a memory layout where none is taken")
             tensor = self.strided(tensor, layout)
         return tensor if device == "cpu" else tensor.to(device)
+
+    def meta(self, dtype: Any, *shape: Any) -> torch.Tensor:
+        if type(dtype) is not str or dtype not in DTYPES or len(shape) > MAX_DIMENSIONS:
+            raise WireError("a tensor without numbers that is none")
+        if not all(type(size) is int and 0 <= size < MAX_SIZE for size in shape):
+            raise WireError("a shape that is none")
+        return torch.empty(shape, dtype=DTYPES[dtype], device="meta")
 
     def strided(self, tensor: torch.Tensor, layout: Any) -> torch.Tensor:
         plain = type(layout) is list and len(layout) == tensor.dim()
