@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from attnlab.compare import describe, difference
-from attnlab.recording import Outcome
-from attnlab.trial import Call, Trial
-from attnlab.verdict import AnswerError, Failed, Verdict
+from attnlab.trial import Trial
+from attnlab.verdict import Failed
+from solutions.hidden.asking import outcome_of
 from solutions.hidden.fingerprints import Fingerprint, first_seen
 
 __all__ = [
@@ -53,12 +53,11 @@ def agrees(
 
     An answer that refuses float64 is asked again in float32: the dtype is another check's clause.
     """
-    args, outcome = _asked(trial, args)
-    value = outcome.value
-    wanted = trial.expected(*args)
-    got, want = part(value), part(wanted)
-    found = difference(got, want)
-    trial.calls.append(Call(args, {}, value, found is None))
+    value = asked(trial, *args)
+    got, want = part(value), part(trial.expected(*args))
+    odd = isinstance(got, torch.Tensor) and not tensors(got)
+    found = f"it returned {describe(got)}, of a kind that cannot be compared" if odd else difference(got, want)
+    trial.calls[-1] = replace(trial.calls[-1], agrees=found is None)
     if found is None:
         return value
     # traces are looked for where positions can be compared
@@ -68,13 +67,11 @@ def agrees(
     raise Failed(f"{what} {seen.words}." if seen else what, (seen.help if seen else "") or help)
 
 
-def alive(
-    trial: Trial, args: Args, others: Sequence[Args], shape: tuple[int, ...] | None = None, numel: int = 0
-) -> Any:
+def alive(trial: Trial, args: Args, others: Sequence[Args], shape: tuple[int, ...] | None = None) -> Any:
     """Raise Failed for an answer that does nothing.
 
     others: other arguments, each of which gives another output
-    shape: that of the (first) output; or `numel`, how many entries it has, where the shape is another check's clause
+    shape: that of the (first) output; None where the shape is another check's clause
     returns: the answer's value
     """
     value = asked(trial, *args)
@@ -84,8 +81,6 @@ def alive(
     first = found[0]
     if shape is not None and tuple(first.shape) != shape:
         raise Failed(f"On inputs {shapes(args)} its shape is {tuple(first.shape)}; {shape} is wanted.")
-    if numel and first.numel() != numel:
-        raise Failed(f"On inputs {shapes(args)} its shape is {tuple(first.shape)}; it ought to hold {numel} entries.")
     if any(equal((out,), (given,)) for out in found for given in args if isinstance(given, torch.Tensor)):
         raise Failed("It returned one of its inputs as it is.")
     if not equal(tensors(asked(trial, *args)), found):
@@ -93,19 +88,17 @@ def alive(
         raise Failed("Two calls with the same inputs gave different outputs.", help)
     for other in others:
         if equal(tensors(asked(trial, *other)), found):
-            raise Failed("Another input gives the same output.", "The output ought to be computed from every input.")
+            raise Failed("Another input gives the same output.", "The output ought to be computed from the input.")
     return value
 
 
 def alive_in_batch(trial: Trial, args: Args, batched: Sequence[int]) -> None:
     """As `alive`, in one call, for a function that keeps examples apart; the output is shaped like the first input.
 
-    batched: positions of the arguments (N, ...) on each of which the output depends
+    batched: positions of the arguments (1, ...) that have a batch axis
     """
-    # examples 0 and 1 are equal; in each of the others one argument is drawn anew
-    stacked = {f"a{i}": args[i][:1].repeat(2 + len(batched), 1, 1) for i in batched}
-    for n, i in enumerate(batched):
-        stacked[f"a{i}"][2 + n] = trial.normal(*args[i].shape[1:])
+    # examples 0 and 1 are equal, example 2 is drawn anew
+    stacked = {f"a{i}": torch.cat([args[i], args[i], trial.normal(*args[i].shape)]) for i in batched}
     args = replaced(args, **stacked)
     out = shaped(trial, args, tuple(args[0].shape))
     if any(equal((out,), (args[i],)) for i in batched):
@@ -113,14 +106,13 @@ def alive_in_batch(trial: Trial, args: Args, batched: Sequence[int]) -> None:
     if not equal((out[0],), (out[1],)):
         help = "Is something random in it, such as dropout?"
         raise Failed("Two equal examples of one batch came out different.", help)
-    for n in range(len(batched)):
-        if equal((out[0],), (out[2 + n],)):
-            raise Failed("Another input gives the same output.", "The output ought to be computed from every input.")
+    if equal((out[0],), (out[2],)):
+        raise Failed("Two different examples came out the same.", "The output ought to be computed from the inputs.")
 
 
 def leaves_inputs(trial: Trial, *args: Any, names: str) -> None:
     """Raise Failed where the call changed an argument. names: the arguments' names, with commas."""
-    changed = _asked(trial, args)[1].changed
+    changed = outcome_of(trial, *args).changed
     if changed:
         name = names.split(",")[changed[0]].strip()
         help = "masked_fill_ and other names that end in _, += and x[...] = write into the tensor that you were given."
@@ -182,19 +174,7 @@ def shaped(trial: Trial, args: Args, shape: tuple[int, ...]) -> torch.Tensor:
 
 def asked(trial: Trial, *args: Any) -> Any:
     """The answer's value; one that refuses float64 is asked in float32."""
-    return _asked(trial, args)[1].value
-
-
-def _asked(trial: Trial, args: Args) -> tuple[Args, Outcome]:
-    """The arguments with which the answer could be called, and what it did."""
-    try:
-        return args, trial.outcome(*args)
-    except AnswerError as error:
-        about_dtype = re.search("dtype|scalar type", error.rationale)
-        if error.verdict is not Verdict.ERRORED or not about_dtype:
-            raise
-    args = tuple(cast(a, torch.float32) for a in args)
-    return args, trial.outcome(*args)
+    return outcome_of(trial, *args).value
 
 
 def cast(value: Any, dtype: torch.dtype) -> Any:

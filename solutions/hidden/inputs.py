@@ -17,13 +17,17 @@ from torch.nn import functional as F
 from attnlab.trial import Trial
 
 __all__ = [
-    "BLOCK_NAMES", "MODEL_NAMES", "BlockInputs", "Model", "Size", "decoder_inputs", "encoder_inputs",
+    "BLOCK_NAMES", "CALM", "MODEL_NAMES", "BlockInputs", "Model", "Size", "decoder_inputs", "encoder_inputs",
     "feed_forward_far", "feed_forward_near", "model", "noisy_slots", "redrawn", "self_scores", "strided", "weights",
     "word_ids",
 ]  # fmt: skip
 
 STRONG = 1.5
 """Scale of ordinary weights: scores are of the order of 2, so that attention is neither flat nor one key alone."""
+
+CALM = 0.8
+"""Scale of w_q and w_k of a single block: scores of the order of 0.6, so that no row's exponentials are all tiny, which
+only a mistake in the denominator would show, and that by luck."""
 
 FAINT = 3e-3
 """Scale of tokens whose variance, about 9e-6, is near the norm's eps of 1e-5."""
@@ -248,6 +252,10 @@ def _decoder_draw(trial: Trial, name: str, size: Size) -> BlockInputs:
     block = weights(trial, 12, size.d, size.d)
     block[10:] = 0.0
     block[8], block[9] = feed_forward_far(trial, size.d, size.d)
+    if name in ("sharp_cross", "near"):
+        dec = _normed(dec)  # the norms before the sublayer that is tried change nothing
+    if name not in ("sharp_self", "huge_self", "sharp_cross"):
+        block[[0, 1, 4, 5]] *= CALM / STRONG
     _sharpen(trial, name, block, dec)
     return BlockInputs(dec, enc, block, size.h)
 

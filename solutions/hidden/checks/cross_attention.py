@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 
 from attnlab.checking import check_of
 from attnlab.trial import Trial
-from attnlab.verdict import Failed
 from solutions.hidden import fingerprints as trace
 from solutions.hidden.agreement import (
     Args,
     agrees,
     alive,
     alive_in_batch,
-    asked,
     examples_apart,
     keeps_dtype,
     leaves_inputs,
     moves,
-    plain,
     replaced,
     shaped,
     stays,
-    tensors,
 )  # fmt: skip
-from solutions.hidden.inputs import BlockInputs, Size, decoder_inputs, strided, weights
+from solutions.hidden.inputs import CALM, BlockInputs, Size, decoder_inputs, strided, weights
 
 # split_heads ----------------------------------------------------------------------------------------------------------
 
 
 @check_of("split_heads", points=0.5, kind="contract")
-def split_keeps_all_features(trial: Trial) -> None:
-    """The output holds every entry of the input, arranged anew."""
-    alive(trial, (trial.normal(2, 3, 8), 4), [(trial.normal(2, 3, 8), 4)], numel=2 * 3 * 8)
+def split_depends_on_x(trial: Trial) -> None:
+    """The output is computed from the input."""
+    alive(trial, (trial.normal(2, 3, 8), 4), [(trial.normal(2, 3, 8), 4)])
 
 
 @check_of("split_heads", points=1.5)
@@ -46,20 +43,20 @@ def split_cuts_features(trial: Trial) -> None:
     agrees(trial, strided(trial.normal(2, 5, 6)), 2, help=help)
 
 
-@check_of("split_heads", points=0.5, needs=("split_keeps_all_features",))
+@check_of("split_heads", points=0.5, needs=("split_depends_on_x",))
 def split_takes_any_number(trial: Trial) -> None:
     """One head, one feature a head, one token and one example are all allowed."""
     for (N, T, d), h in (((2, 3, 4), 1), ((2, 3, 4), 4), ((1, 1, 6), 3)):
         agrees(trial, trial.normal(N, T, d), h, help="Axes of length 1 stay: no squeeze.")
 
 
-@check_of("split_heads", points=0.25, kind="contract", needs=("split_keeps_all_features",))
+@check_of("split_heads", points=0.25, kind="contract", needs=("split_depends_on_x",))
 def split_leaves_input(trial: Trial) -> None:
     """The input is left as it was."""
     leaves_inputs(trial, trial.normal(2, 3, 8), 2, names="x,num_heads")
 
 
-@check_of("split_heads", points=0.25, kind="contract", needs=("split_keeps_all_features",))
+@check_of("split_heads", points=0.25, kind="contract", needs=("split_depends_on_x",))
 def split_keeps_dtype(trial: Trial) -> None:
     """The output has the dtype and the device of the input."""
     keeps_dtype(trial, trial.normal(2, 3, 8), 2)
@@ -71,9 +68,9 @@ _HELP_MERGE = "Swap the axes of heads and tokens back first, then join heads and
 
 
 @check_of("merge_heads", points=0.5, kind="contract")
-def merge_keeps_all_features(trial: Trial) -> None:
-    """The output holds every entry of the input, arranged anew."""
-    alive(trial, (trial.normal(2, 4, 3, 2),), [(trial.normal(2, 4, 3, 2),)], numel=2 * 4 * 3 * 2)
+def merge_depends_on_x(trial: Trial) -> None:
+    """The output is computed from the input."""
+    alive(trial, (trial.normal(2, 4, 3, 2),), [(trial.normal(2, 4, 3, 2),)])
 
 
 @check_of("merge_heads", points=1.0)
@@ -89,20 +86,20 @@ def merge_undoes_split(trial: Trial) -> None:
     agrees(trial, trial.normal(2, 3, 4, 2).transpose(1, 2), help=_HELP_MERGE)
 
 
-@check_of("merge_heads", points=0.5, needs=("merge_keeps_all_features",))
+@check_of("merge_heads", points=0.5, needs=("merge_depends_on_x",))
 def merge_takes_any_number(trial: Trial) -> None:
     """One head, one feature a head, one token and one example are all allowed."""
     for shape in ((2, 1, 3, 4), (2, 4, 3, 1), (1, 3, 1, 2)):
         agrees(trial, trial.normal(*shape), help="Axes of length 1 are no exception: no squeeze.")
 
 
-@check_of("merge_heads", points=0.25, kind="contract", needs=("merge_keeps_all_features",))
+@check_of("merge_heads", points=0.25, kind="contract", needs=("merge_depends_on_x",))
 def merge_leaves_input(trial: Trial) -> None:
     """The input is left as it was."""
     leaves_inputs(trial, trial.normal(2, 4, 3, 2), names="x")
 
 
-@check_of("merge_heads", points=0.25, kind="contract", needs=("merge_keeps_all_features",))
+@check_of("merge_heads", points=0.25, kind="contract", needs=("merge_depends_on_x",))
 def merge_keeps_dtype(trial: Trial) -> None:
     """The output has the dtype and the device of the input."""
     keeps_dtype(trial, trial.normal(2, 4, 3, 2))
@@ -115,9 +112,9 @@ _WEIGHTS = (
 )  # fmt: skip
 
 
-def _qkv(trial: Trial, *batch: int, T: int, S: int, d_k: int, d_v: int, scale: float = 1.5) -> Args:
-    """Queries, keys and values; scale is that of queries and keys."""
-    q, k = trial.normal(*batch, T, d_k, scale=scale), trial.normal(*batch, S, d_k, scale=scale)
+def _qkv(trial: Trial, *batch: int, T: int, S: int, d_k: int, d_v: int) -> Args:
+    """Queries and keys of length up to 2.5, and values. No score is below -6.3, the least product of two of them."""
+    q, k = (2.5 * torch.tanh(trial.normal(*batch, n, d_k)) / math.sqrt(d_k) for n in (T, S))
     return q, k, trial.normal(*batch, S, d_v)
 
 
@@ -133,37 +130,30 @@ def _part(i: int) -> Any:
 
 
 @check_of("attention", points=0.5, kind="contract")
-def attention_gives_mixed_and_weights(trial: Trial) -> None:
-    """It returns mixed values (..., T, d_v) and weights (..., T, S), and depends on q, k and v."""
-    args = _qkv(trial, 2, T=3, S=4, d_k=5, d_v=6)
-    q, k, v = _qkv(trial, 2, T=3, S=4, d_k=5, d_v=6)
-    others = [replaced(args, a0=q), replaced(args, a1=k), replaced(args, a2=v)]
-    value = alive(trial, args, others, shape=(2, 3, 6))
-    if len(found := tensors(value)) != 2 or tuple(found[1].shape) != (2, 3, 4):
-        raise Failed("It does not return two tensors, (..., T, d_v) and (..., T, S).", "return mixed, weights")
+def attention_depends_on_inputs(trial: Trial) -> None:
+    """The output is computed from q, k and v."""
+    args, others = (_qkv(trial, 2, T=4, S=4, d_k=5, d_v=6) for _ in range(2))
+    alive(trial, args, [others])
 
 
 @check_of("attention", points=1.5)
 def attention_weights_are_scaled(trial: Trial) -> None:
     """The weights are the softmax over the keys of q . k / sqrt(d_k)."""
     help = "Scores are q @ k.transpose(-2, -1) / sqrt(d_k), with d_k the last axis of q; softmax over the last axis."
-    for T, S, d_k in ((3, 5, 4), (4, 4, 9)):
+    for T, S, d_k in ((3, 5, 5), (4, 4, 8)):
         args = _qkv(trial, 2, 3, T=T, S=S, d_k=d_k, d_v=3)
         agrees(trial, *args, part=_part(1), look=_WEIGHTS, help=help)
 
 
-@check_of("attention", points=1.0, kind="metamorphic", needs=("attention_gives_mixed_and_weights",))
+# from here on keys and queries have one feature: sqrt(d_k) is 1, so a wrong scale costs its own check alone
+
+
+@check_of("attention", points=1.0)
 def attention_mixes_by_weights(trial: Trial) -> None:
-    """Each mixed value is the sum of the values, weighted by that query's weights."""
+    """Each mixed value, the first of the two that are returned, is the sum of the values times that query's weights."""
+    help = "Row t of the weights mixes the rows of v: weights @ v."
     for T, S in ((3, 5), (4, 4)):
-        q, k, v = _qkv(trial, 2, T=T, S=S, d_k=3, d_v=6)
-        mixed, own, *_ = (plain(t) for t in tensors(asked(trial, q, k, v)))
-        if own.shape != (2, T, S):
-            raise Failed(f"The weights have shape {tuple(own.shape)}; {(2, T, S)} is wanted.")
-        stays(own @ v, mixed, "The mixed values are not weights @ v.", "Row t of the weights mixes the rows of v.")
-
-
-# keys and queries of one feature: sqrt(d_k) is 1, so a wrong scale costs its own check alone
+        agrees(trial, *_qkv(trial, 2, T=T, S=S, d_k=1, d_v=6), part=_part(0), help=help)
 
 
 @check_of("attention", points=1.0)
@@ -210,17 +200,17 @@ def attention_of_an_empty_row(trial: Trial) -> None:
     agrees(trial, *_qkv(trial, 2, T=4, S=5, d_k=1, d_v=3), allowed, look=_WEIGHTS, help=help)
 
 
-@check_of("attention", points=0.25, kind="contract", needs=("attention_gives_mixed_and_weights",))
+@check_of("attention", points=0.25, kind="contract", needs=("attention_depends_on_inputs",))
 def attention_leaves_inputs(trial: Trial) -> None:
     """q, k, v and the mask are left as they were."""
     args = _qkv(trial, 2, T=3, S=3, d_k=3, d_v=3)
     leaves_inputs(trial, *args, _readable(trial, 2, 3, 3), names="q,k,v,allowed")
 
 
-@check_of("attention", points=0.25, kind="contract", needs=("attention_gives_mixed_and_weights",))
+@check_of("attention", points=0.25, kind="contract", needs=("attention_depends_on_inputs",))
 def attention_keeps_dtype(trial: Trial) -> None:
     """Both outputs have the dtype and the device of the inputs."""
-    keeps_dtype(trial, *_qkv(trial, 2, T=3, S=4, d_k=4, d_v=5), _readable(trial, 3, 4))
+    keeps_dtype(trial, *_qkv(trial, 2, T=4, S=4, d_k=4, d_v=5), _readable(trial, 4, 4))
 
 
 # multi_head_attention -------------------------------------------------------------------------------------------------
@@ -230,13 +220,14 @@ _ROWS = (trace.nan_rows, trace.only_one_row, trace.one_example, trace.scaled)
 
 def _heads(trial: Trial, N: int, T: int, S: int, h: int, d: int = 12) -> Args:
     """x_q, x_kv, four matrices and the number of heads."""
-    return trial.normal(N, T, d), trial.normal(N, S, d), *weights(trial, 4, d, d), h
+    w_q, w_k = weights(trial, 2, d, d, scale=CALM)
+    return trial.normal(N, T, d), trial.normal(N, S, d), w_q, w_k, *weights(trial, 2, d, d), h
 
 
 @check_of("multi_head_attention", points=0.25, kind="contract")
-def heads_depend_on_both(trial: Trial) -> None:
-    """The output has the shape of x_q and depends on x_q and x_kv."""
-    alive_in_batch(trial, _heads(trial, 1, 3, 4, 2), batched=(0, 1))
+def heads_depend_on_inputs(trial: Trial) -> None:
+    """The output has the shape of x_q and depends on the inputs."""
+    alive_in_batch(trial, _heads(trial, 1, 3, 3, 2), batched=(0, 1))
 
 
 @check_of("multi_head_attention", points=1.0)
@@ -254,7 +245,7 @@ def one_head_matches(trial: Trial) -> None:
     agrees(trial, *_heads(trial, 1, 3, 5, 1), look=_ROWS, help=help)
 
 
-@check_of("multi_head_attention", points=0.25, kind="metamorphic", needs=("heads_depend_on_both",))
+@check_of("multi_head_attention", points=0.25, kind="metamorphic", needs=("heads_depend_on_inputs",))
 def values_come_from_x_kv(trial: Trial) -> None:
     """With a single key every query gets that position's value, whatever x_q holds."""
     args = _heads(trial, 2, 3, 1, 2)
@@ -264,7 +255,7 @@ def values_come_from_x_kv(trial: Trial) -> None:
     stays(before, after, "With one key to read the output still changes with x_q.", help)
 
 
-@check_of("multi_head_attention", points=0.75, kind="metamorphic", needs=("heads_depend_on_both",))
+@check_of("multi_head_attention", points=0.75, kind="metamorphic", needs=("heads_depend_on_inputs",))
 def heads_heed_mask(trial: Trial) -> None:
     """Positions that are not allowed have no effect, in any head; the others have. The mask broadcasts to (N, T, S)."""
     help = "Give the mask an axis for the heads, (N, 1, T, S): the same for every head, its own for every example."
@@ -301,10 +292,10 @@ def _but_first(x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.cat([x[:, :1], other[:, 1:]], dim=1)
 
 
-@check_of("multi_head_attention", points=0.5, kind="metamorphic", needs=("heads_depend_on_both",))
+@check_of("multi_head_attention", points=0.5, kind="metamorphic", needs=("heads_depend_on_inputs",))
 def heads_keep_examples_apart(trial: Trial) -> None:
     """Examples of a batch never influence each other."""
-    args = _heads(trial, 3, 3, 4, 2)
+    args = _heads(trial, 3, 3, 3, 2)
     other = replaced(args, a0=_but_first_example(trial, args[0]), a1=_but_first_example(trial, args[1]))
     examples_apart(trial, args, other, (3, 3, 12))
 
@@ -314,17 +305,17 @@ def _but_first_example(trial: Trial, x: torch.Tensor) -> torch.Tensor:
     return torch.cat([x[:1], trial.normal(x.shape[0] - 1, *x.shape[1:], scale=3.0)])
 
 
-@check_of("multi_head_attention", points=0.25, kind="contract", needs=("heads_depend_on_both",))
+@check_of("multi_head_attention", points=0.25, kind="contract", needs=("heads_depend_on_inputs",))
 def heads_leave_inputs(trial: Trial) -> None:
     """Inputs, weights and mask are left as they were."""
     names = "x_q,x_kv,w_q,w_k,w_v,w_o,num_heads,allowed"
     leaves_inputs(trial, *_heads(trial, 2, 3, 3, 2), _all_but(2, 1, 3), names=names)
 
 
-@check_of("multi_head_attention", points=0.5, kind="contract", needs=("heads_depend_on_both",))
+@check_of("multi_head_attention", points=0.5, kind="contract", needs=("heads_depend_on_inputs",))
 def heads_keep_dtype(trial: Trial) -> None:
     """The output has the dtype and the device of the inputs."""
-    keeps_dtype(trial, *_heads(trial, 2, 3, 4, 2), _all_but(2, 1, 4))
+    keeps_dtype(trial, *_heads(trial, 2, 3, 3, 2), _all_but(2, 1, 3))
 
 
 # cross_attention ------------------------------------------------------------------------------------------------------
@@ -335,9 +326,9 @@ def _block(trial: Trial, N: int, T: int, S: int, h: int) -> BlockInputs:
 
 
 @check_of("cross_attention", points=0.25, kind="contract")
-def cross_depends_on_both(trial: Trial) -> None:
-    """The output has the shape of dec and depends on dec and enc."""
-    alive_in_batch(trial, _block(trial, 1, 3, 4, 2).args, batched=(0, 1))
+def cross_depends_on_inputs(trial: Trial) -> None:
+    """The output has the shape of dec and depends on the inputs."""
+    alive_in_batch(trial, _block(trial, 1, 3, 3, 2).args, batched=(0, 1))
 
 
 @check_of("cross_attention", points=1.0)
@@ -355,7 +346,7 @@ def cross_is_never_causal(trial: Trial) -> None:
     agrees(trial, *_block(trial, 2, 5, 5, 2).args, look=_ROWS, help=help)
 
 
-@check_of("cross_attention", points=0.5, kind="metamorphic", needs=("cross_depends_on_both",))
+@check_of("cross_attention", points=0.5, kind="metamorphic", needs=("cross_depends_on_inputs",))
 def cross_ignores_other_slots(trial: Trial) -> None:
     """Slots outside 4 ... 7 change nothing."""
     x = _block(trial, 2, 3, 4, 2)
@@ -365,7 +356,7 @@ def cross_ignores_other_slots(trial: Trial) -> None:
     stays(before, after, "The output changes with slots outside 4 ... 7.", "Slots 0 ... 3 belong to self-attention.")
 
 
-@check_of("cross_attention", points=0.75, kind="metamorphic", needs=("cross_depends_on_both",))
+@check_of("cross_attention", points=0.75, kind="metamorphic", needs=("cross_depends_on_inputs",))
 def cross_heeds_enc_allowed(trial: Trial) -> None:
     """Source positions that enc_allowed (N, 1, S) hides have no effect; each example has its own."""
     help = "Pass enc_allowed on as the mask; True stands for: may be read."
@@ -380,22 +371,22 @@ def cross_heeds_enc_allowed(trial: Trial) -> None:
         moves(before[n], moved[n], f"Source positions that may be read have no effect in example {n}.", help)
 
 
-@check_of("cross_attention", points=0.5, kind="metamorphic", needs=("cross_depends_on_both",))
+@check_of("cross_attention", points=0.5, kind="metamorphic", needs=("cross_depends_on_inputs",))
 def cross_keeps_examples_apart(trial: Trial) -> None:
     """Examples of a batch never influence each other."""
-    x = _block(trial, 3, 3, 4, 2)
+    x = _block(trial, 3, 3, 3, 2)
     other = replaced(x.args, a0=_but_first_example(trial, x.dec), a1=_but_first_example(trial, x.enc))
     examples_apart(trial, x.args, other, (3, 3, 12))
 
 
-@check_of("cross_attention", points=0.25, kind="contract", needs=("cross_depends_on_both",))
+@check_of("cross_attention", points=0.25, kind="contract", needs=("cross_depends_on_inputs",))
 def cross_leaves_inputs(trial: Trial) -> None:
     """dec, enc, block and mask are left as they were."""
     names = "dec,enc,block,num_heads,enc_allowed"
     leaves_inputs(trial, *_block(trial, 2, 3, 3, 2).args, _all_but(2, 1, 3), names=names)
 
 
-@check_of("cross_attention", points=0.25, kind="contract", needs=("cross_depends_on_both",))
+@check_of("cross_attention", points=0.25, kind="contract", needs=("cross_depends_on_inputs",))
 def cross_keeps_dtype(trial: Trial) -> None:
     """The output has the dtype and the device of the inputs."""
-    keeps_dtype(trial, *_block(trial, 2, 3, 4, 2).args, _all_but(2, 1, 4))
+    keeps_dtype(trial, *_block(trial, 2, 3, 3, 2).args, _all_but(2, 1, 3))

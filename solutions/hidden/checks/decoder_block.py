@@ -175,10 +175,9 @@ def _layers(trial: Trial, *rows: int, d: int = 12, d_ff: int = 12) -> Args:
 
 @check_of("feed_forward", points=0.25, kind="contract")
 def ff_depends_on_x(trial: Trial) -> None:
-    """The output has the shape of x and depends on x and both matrices."""
-    args = _layers(trial, 2, 3)
-    x, w_mlp1, w_mlp2 = _layers(trial, 2, 3)
-    alive(trial, args, [replaced(args, a0=x), replaced(args, a1=w_mlp1), replaced(args, a2=w_mlp2)], shape=(2, 3, 12))
+    """The output has the shape of x and depends on the inputs."""
+    args, others = (_layers(trial, 2, 3) for _ in range(2))
+    alive(trial, args, [others], shape=(2, 3, 12))
 
 
 @check_of("feed_forward", points=1.0)
@@ -226,7 +225,7 @@ def ff_keeps_dtype(trial: Trial) -> None:
 # decoder_block --------------------------------------------------------------------------------------------------------
 
 _BLOCK = (trace.nan_rows, trace.only_one_row, trace.one_example, trace.statistics)
-_SMALL = Size(N=2, S=4, T=3, h=2)
+_SMALL = Size(N=2, S=3, T=3, h=2)  # S = T, so that what raises where they differ does not cost these checks too
 _SMALL_OUT = (2, 3, 12)
 
 
@@ -240,9 +239,9 @@ def _only(x: BlockInputs, *sublayers: str) -> Args:
 
 
 @check_of("decoder_block", points=0.25, kind="contract")
-def block_depends_on_both(trial: Trial) -> None:
-    """The output has the shape of dec and depends on dec and enc."""
-    alive_in_batch(trial, decoder_inputs(trial, "strong", _SMALL).args, batched=(0, 1))
+def block_depends_on_inputs(trial: Trial) -> None:
+    """The output has the shape of dec and depends on the inputs."""
+    alive_in_batch(trial, decoder_inputs(trial, "strong", replace(_SMALL, N=1)).args, batched=(0, 1))
 
 
 @check_of("decoder_block", points=1.0)
@@ -309,10 +308,10 @@ def block_uses_the_tanh_form(trial: Trial) -> None:
     agrees(trial, *decoder_inputs(trial, "near").args, look=_BLOCK, help=help)
 
 
-@check_of("decoder_block", points=0.75, kind="metamorphic", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.75, kind="metamorphic", needs=("block_depends_on_inputs",))
 def block_hides_the_future(trial: Trial) -> None:
     """Changing the last target token changes no earlier row of the output."""
-    x = decoder_inputs(trial, "strong", replace(_SMALL, T=4))
+    x = decoder_inputs(trial, "strong", replace(_SMALL, S=4, T=4))
     x.dec[1], x.enc[1] = x.dec[0], x.enc[0]
     x.dec[1, -1] = trial.normal(12, scale=3.0)
     before, after = shaped(trial, x.args, (2, 4, 12))
@@ -321,7 +320,7 @@ def block_hides_the_future(trial: Trial) -> None:
         stays(before[t], after[t], f"Row {t} of the output changes with token 3, which comes later.", help)
 
 
-@check_of("decoder_block", points=0.5, kind="metamorphic", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.5, kind="metamorphic", needs=("block_depends_on_inputs",))
 def block_reads_the_whole_source(trial: Trial) -> None:
     """Every target position feels every source position, the last included."""
     x = decoder_inputs(trial, "strong", _SMALL)
@@ -333,7 +332,7 @@ def block_reads_the_whole_source(trial: Trial) -> None:
         moves(before[t], after[t], f"Row {t} of the output does not feel the last source position.", help)
 
 
-@check_of("decoder_block", points=0.25, kind="metamorphic", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.25, kind="metamorphic", needs=("block_depends_on_inputs",))
 def block_ends_normalised(trial: Trial) -> None:
     """Every token of the output has mean 0 and variance 1; a single one is enough."""
     out = shaped(trial, decoder_inputs(trial, "single").args, (1, 1, 12))
@@ -344,7 +343,7 @@ def block_ends_normalised(trial: Trial) -> None:
         raise Failed("A token of the output has another mean or variance.", help)
 
 
-@check_of("decoder_block", points=0.25, kind="metamorphic", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.25, kind="metamorphic", needs=("block_depends_on_inputs",))
 def block_keeps_examples_apart(trial: Trial) -> None:
     """Examples of a batch never influence each other."""
     x = decoder_inputs(trial, "strong", replace(_SMALL, N=3))
@@ -352,7 +351,7 @@ def block_keeps_examples_apart(trial: Trial) -> None:
     examples_apart(trial, x.args, replaced(x.args, a0=dec, a1=enc), (3, 3, 12))
 
 
-@check_of("decoder_block", points=0.5, kind="metamorphic", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.5, kind="metamorphic", needs=("block_depends_on_inputs",))
 def block_ignores_spare_slots(trial: Trial) -> None:
     """Slots 10 and 11 change nothing, whatever they hold."""
     x = decoder_inputs(trial, "strong", _SMALL)
@@ -360,13 +359,16 @@ def block_ignores_spare_slots(trial: Trial) -> None:
     stays(before, after, "The output changes with slots 10 and 11.", "Feed-forward is slots 8 and 9; these are spare.")
 
 
-@check_of("decoder_block", points=0.5, kind="contract", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.5, kind="contract", needs=("block_depends_on_inputs",))
 def block_leaves_inputs(trial: Trial) -> None:
     """dec, enc and block are left as they were."""
-    leaves_inputs(trial, *decoder_inputs(trial, "strong", _SMALL).args, names="dec,enc,block,num_heads")
+    x = decoder_inputs(trial, "strong", _SMALL)
+    # noise in the spare slots shows whoever clears them; what comes out does not matter here
+    args = replaced(x.args, a2=noisy_slots(trial, x.block))
+    leaves_inputs(trial, *args, names="dec,enc,block,num_heads")
 
 
-@check_of("decoder_block", points=0.5, kind="contract", needs=("block_depends_on_both",))
+@check_of("decoder_block", points=0.5, kind="contract", needs=("block_depends_on_inputs",))
 def block_keeps_dtype(trial: Trial) -> None:
     """The output has the dtype and the device of the inputs."""
     keeps_dtype(trial, *decoder_inputs(trial, "strong", _SMALL).args)
