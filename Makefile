@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check build lab bench strength
+.PHONY: help setup demo test check build weights strength lab
 
 help:  ## say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ check: .venv/.ready  ## lint, types, and that the notebooks are as built
 
 strength: .venv/.ready  ## measure the hidden checks and rewrite their record
 	@$(BIN)/python -m grader strength
+
+weights: .venv/.ready  ## train the translator that lesson 5 uses and write its weights
+	@$(BIN)/python -m grader weights
 
 lab: .venv/.ready  ## open lesson 1 in JupyterLab
 	@$(BIN)/jupyter lab --notebook-dir=notebooks notebooks/01_mask/01_mask.ipynb

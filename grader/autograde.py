@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -60,10 +61,7 @@ def autograde(
     with ExitStack() as stack:
         pool = stack.enter_context(LocalPool(course, masters(course), policy, jobs=jobs, device=device))
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
-        steps = [
-            _step(course, lesson, student, grading, lambda who, ledger, lesson=lesson: keep(lesson, who, ledger))
-            for lesson in lessons
-        ]
+        steps = [_step(course, lesson, student, grading, partial(keep, lesson)) for lesson in lessons]
         try:
             # all lessons before the first is stored, so that no core waits for the writer between two of them
             begun(sum(step.ask() for step in steps))

@@ -149,6 +149,17 @@ def strength(check: Annotated[bool, typer.Option("--check", help="Compare only; 
     raise typer.Exit(run(check=check))
 
 
+@app.command()
+def weights() -> None:
+    """Train the translator that lesson 5 uses, with the reference, and write its weights."""
+    from grader.weights import PLACE, make
+
+    course = Course.find()
+    made = make(course)
+    (course.root / PLACE).write_bytes(made)
+    out.print(f"wrote {PLACE}, {len(made) // 1000} kB", highlight=False)
+
+
 @contextmanager
 def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:
     from grader.grade import Grader

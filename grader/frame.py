@@ -6,6 +6,7 @@ place, so that a deleted, duplicated, re-typed or renamed cell costs nothing but
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import nbformat
@@ -68,7 +69,11 @@ def _places(master: nbformat.NotebookNode, cells: tuple[SubmittedCell, ...]) -> 
     for i, cell in enumerate(cells):
         places[i] = by_grade_id.get(cell.grade_id)
     # the weaker signs only speak for places that no stronger one has taken
-    for sign in (lambda c: by_cell_id.get(c.cell_id), lambda c: _by_content(master, c)):
+    weaker: tuple[Callable[[SubmittedCell], int | None], ...] = (
+        lambda cell: by_cell_id.get(cell.cell_id),
+        lambda cell: _by_content(master, cell),
+    )
+    for sign in weaker:
         held = {p for p in places if p is not None}
         for i, cell in enumerate(cells):
             if places[i] is None and (place := sign(cell)) is not None and place not in held:

@@ -90,9 +90,7 @@ def judge_exercise(
                 why = f"Not run: {gone or f'{missing[0]} did not pass'}."
                 results[check.name] = _row(check, Verdict.SKIPPED, why)
                 continue
-            trial = Trial(
-                answer, seed=_seed(seed, exercise, check.name), reference=reference[exercise], device=device
-            )
+            trial = Trial(answer, seed=_seed(seed, exercise, check.name), reference=reference[exercise], device=device)
             result = run_check(check, trial, hidden=True)
             results[check.name] = result
             library |= trial.library

@@ -55,7 +55,7 @@ def _cause(row: ExerciseRow) -> str:
     named = next((check.fault for check in lost if check.fault), None)
     first = lost[0]
     words = named or first.rationale or first.verdict.value.replace("_", " ")
-    return words if named is None else f"consistent with: {named}"
+    return words
 
 
 def ledger_outputs(row: ExerciseRow) -> list[nbformat.NotebookNode]:

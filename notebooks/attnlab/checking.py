@@ -70,5 +70,6 @@ def run_check(check: Check, trial: Trial, *, hidden: bool = False) -> CheckResul
     except AnswerError as error:
         return result(error.verdict, error.rationale, error.help)
     except Exception as error:
-        return result(Verdict.BROKEN, f"The check itself failed ({type(error).__name__}: {error}).", "Tell your teacher.")
+        why = f"The check itself failed ({type(error).__name__}: {error})."
+        return result(Verdict.BROKEN, why, "Tell your teacher.")
     return result(Verdict.PASSED)

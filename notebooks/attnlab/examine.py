@@ -29,6 +29,16 @@ NOT_WRITTEN = "It is not written yet."
 
 _T = TypeVar("_T")
 
+_KNOWN = {
+    "used as indices must be long": "Cast ids with .long() before the look-up.",
+    "shape of the mask": "Bytes and bools index like masks: cast ids with .long().",
+    "view size is not compatible": "After transpose the numbers lie apart in memory: use reshape instead of view.",
+    "for unary ~": "The mask is None when everything may be read.",
+    "shapes cannot be multiplied": "Print the shapes of both factors just before.",
+    "without overflow": "A large finite number does not fit every dtype; float('-inf') does.",
+}
+"""Part of an error's message to what a learner can do about it."""
+
 _HERE = str(Path(__file__).parent)
 
 
@@ -175,9 +185,11 @@ def _explained(error: BaseException) -> tuple[str, str]:
         raise
     except BaseException:  # an exception whose text cannot be read
         return "It raised an exception whose message cannot be read.", ""
-    if rationale == NOT_WRITTEN or not (line := _line(error)):
+    if rationale == NOT_WRITTEN:
         return rationale, help
-    return rationale, help or f"Look at the line: {line}"
+    known = next((words for part, words in _KNOWN.items() if part in rationale), "")
+    line = _line(error)
+    return rationale, " ".join(part for part in (help, known, f"Look at the line: {line}" if line else "") if part)
 
 
 def _line(error: BaseException) -> str:

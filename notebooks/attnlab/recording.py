@@ -11,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-__all__ = ["Outcome", "record", "ran"]
+__all__ = ["Outcome", "ran", "record"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class _Counter(TorchDispatchMode):
     """Counts the operations that reach the tensor library, whoever calls them."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -123,18 +123,18 @@ _MIXES = ("mixes_values_by_weight",)
 
 @check_of("attention", points=1.5)
 def scores_are_scaled(trial: Trial) -> None:
-    """With four features a head, it is right only where the scores are divided by sqrt(4)."""
+    """With six features a head, it is right only where the scores are divided by sqrt(6)."""
     on_record(trial, "attention/wide", lambda _value, _right: _scale_hint(trial))
 
 
 def _scale_hint(trial: Trial) -> str:
     """Measure the scale: the log of a ratio of two weights is the difference of their scores."""
-    q, k = trial.normal(1, 4, scale=0.5), trial.normal(2, 4, scale=0.5)
+    q, k = trial.normal(1, 6, scale=0.5), trial.normal(2, 6, scale=0.5)
     _, weights = tensors(trial.call(q, k, torch.zeros(2, 1, dtype=q.dtype)), (1, 1), (1, 2))
     scale = (weights[0, 1].log() - weights[0, 0].log()) / (q @ (k[1] - k[0]))[0]
     if not bool(scale.isfinite()) or scale.item() <= 0.01:  # no softmax of scores at all
         return ""
-    return f"For d_k = 4 your scores are q @ k divided by {1 / scale.item():.3g}; sqrt(d_k) is {math.sqrt(4):g}."
+    return f"For d_k = 6 your scores are q @ k divided by {1 / scale.item():.3g}; sqrt(d_k) is {math.sqrt(6):.3g}."
 
 
 @check_of("attention", points=0.5, kind="metamorphic", needs=_MIXES)
@@ -246,15 +246,26 @@ def two_heads_are_right(trial: Trial) -> None:
 
 @check_of("multi_head_attention", points=0.5, kind="metamorphic", needs=_ANSWERS)
 def mask_holds_for_every_head(trial: Trial) -> None:
-    """With a mask of shape (T, S) or (N, 1, S), what is hidden is hidden from every head of every example."""
-    for shape in ((3, 4), (2, 1, 4)):
+    """What a mask of shape (T, S) or (N, 1, S) hides is hidden from every head, and from no other example."""
+    x_q, _, *rest = _heads(trial)
+    x_q, x_kv = (
+        torch.cat([x_q, x_q[:1]]),
+        trial.normal(3, 4, 4),
+    )  # three examples, two heads: the axes cannot be mixed up
+    for shape in ((3, 4), (3, 1, 4)):
         allowed = torch.ones(shape, dtype=torch.bool)
         allowed[..., 3] = False
-        args = _heads(trial, allowed)
-        first, second = (tensor(trial.call(*a), (2, 3, 4)) for a in (args, bumped(trial, args, 1, (slice(None), 3))))
-        if not same(first, second):
-            raise Failed(f"With a mask of shape {shape}, changing a hidden position changed the output.",
-                         "The mask needs an axis for the heads: (N, 1, T, S).")  # fmt: skip
+        if len(shape) == 3:
+            allowed[0, 0, 3] = True
+        args = (x_q, x_kv, *rest[:-1], allowed)
+        first, second = (tensor(trial.call(*a), (3, 3, 4)) for a in (args, bumped(trial, args, 1, (slice(None), 3))))
+        if not same(first[1:], second[1:]):
+            raise Failed(
+                f"With a mask of shape {shape}, changing a hidden position changed the output.",
+                "The mask needs an axis for the heads: (N, 1, T, S).",
+            )
+        if len(shape) == 3 and same(first[0], second[0]):
+            raise Failed("What is hidden in example 1 is hidden in example 0 too.", "Each example has its own mask.")
 
 
 _multi_head_examples = examples_are_independent("multi_head_attention", _heads, (0, 1), points=0.25, needs=_ANSWERS)

@@ -84,9 +84,10 @@ def _forward(seed: int, E: int, L: int) -> tuple[Any, ...]:
 def _decode(seed: int) -> tuple[Any, ...]:
     """Arguments of the greedy decode: S = 3, d = 8, two heads, two blocks a side, seven tokens at most.
 
-    Seed 1119 gives a lively sentence: six different words, another one without the causal mask, another best beam.
+    Seed 3973 gives a lively sentence: six different words, another one without the causal mask, another best beam.
     """
-    return (ids(seed, 3, high=6), *_weights(seed, 8, 2, 2, 6, 9, 3, 7), 2, 1, 8, 7)
+    src_ids = torch.tensor([0, 5, 2], dtype=F64)
+    return (src_ids, *_weights(seed, 8, 2, 2, 6, 9, 3, 7), 2, 1, 8, 7)
 
 
 def table_model(scores: torch.Tensor, positions: int) -> tuple[Any, ...]:
@@ -126,8 +127,8 @@ EXAMPLES: dict[str, Example] = {
     "masked_softmax/large": Example("masked_softmax", lambda: (numbers(3, 3, 4, scale=1e3), None)),
     "split_heads/two": Example("split_heads", lambda: (numbers(1, 2, 3, 8), 2)),
     "merge_heads/two": Example("merge_heads", lambda: (numbers(1, 2, 2, 3, 4),)),
-    "attention/narrow": Example("attention", lambda: (numbers(1, 2, 1), numbers(2, 3, 1), numbers(3, 3, 2), None)),
-    "attention/wide": Example("attention", lambda: (numbers(4, 3, 4), numbers(5, 5, 4), numbers(6, 5, 2), None)),
+    "attention/narrow": Example("attention", lambda: (numbers(1, 2, 1), numbers(2, 3, 1), numbers(3, 3, 1), None)),
+    "attention/wide": Example("attention", lambda: (numbers(4, 3, 6), numbers(5, 5, 6), numbers(6, 5, 2), None)),
     "attention/masked": Example(
         "attention", lambda: (numbers(7, 3, 1), numbers(8, 4, 1), numbers(9, 4, 2), _allowed.clone())
     ),
@@ -153,7 +154,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "positional_encoding/even": Example("positional_encoding", lambda: (5, 6)),
     "positional_encoding/odd": Example("positional_encoding", lambda: (4, 5)),
-    "shift_right/four": Example("shift_right", lambda: (torch.tensor([[4, 3, 2, 5], [6, 0, 3, 2]], dtype=F64), 1)),
+    "shift_right/four": Example("shift_right", lambda: (torch.tensor([[4, 1, 2, 5], [6, 0, 3, 2]], dtype=F64), 1)),
     "encoder_block/two": Example("encoder_block", lambda: (numbers(1, 2, 3, 8), _block(2, 6, 8), 2)),
     "encode/none": Example("encode", lambda: _encode(1, 0)),
     "encode/two": Example("encode", lambda: _encode(1, 2)),
@@ -167,10 +168,10 @@ EXAMPLES: dict[str, Example] = {
     "parameter_count/encoder": Example("parameter_count", lambda: (8, 24, 1, 0)),
     "parameter_count/decoder": Example("parameter_count", lambda: (8, 24, 0, 1)),
     "parameter_count/paper": Example("parameter_count", lambda: (512, 2048, 6, 6)),
-    "seq2seq_greedy_decode/model": Example("seq2seq_greedy_decode", lambda: _decode(1119)),
-    "beam_search/one": Example("beam_search", lambda: (*_decode(1119), 1)),
+    "seq2seq_greedy_decode/model": Example("seq2seq_greedy_decode", lambda: _decode(3973)),
+    "beam_search/one": Example("beam_search", lambda: (*_decode(3973), 1)),
     "beam_search/detour": Example("beam_search", lambda: (*_detour(), 2)),
-    "beam_search/model": Example("beam_search", lambda: (*_decode(1119), 3)),
+    "beam_search/model": Example("beam_search", lambda: (*_decode(3973), 3)),
 }
 """Name (exercise/what is special about it) to example."""
 
@@ -178,4 +179,4 @@ EXAMPLES: dict[str, Example] = {
 def _encode(seed: int, E: int) -> tuple[Any, ...]:
     """Arguments of encode: N = 2, S = 3, d = 8, two heads, a vocabulary of 6."""
     src_emb, _, enc_pos_embed, _, enc_blocks, _, _ = _weights(seed, 8, E, 0, 6, 5, 3, 1)
-    return ids(seed, 2, 3, high=6), src_emb, enc_pos_embed, enc_blocks, 2
+    return torch.tensor([[0, 5, 2], [3, 1, 0]], dtype=F64), src_emb, enc_pos_embed, enc_blocks, 2

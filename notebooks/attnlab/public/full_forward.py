@@ -324,7 +324,12 @@ _forward_dtype = keeps_dtype("encoder_decoder_forward", _model, points=0.25, nee
 @check_of("sequence_loss", points=1)
 def loss_example(trial: Trial) -> None:
     """Without padding it is the mean of -log softmax(logits)[target] over all positions."""
-    on_record(trial, "sequence_loss/plain", _loss_hint)
+    on_record(trial, "sequence_loss/plain", _loss_hint, form=_one_number)
+
+
+def _one_number(value: Any) -> Any:
+    """A loss that has axes of size 1, without them: `loss_is_one_number` minds those."""
+    return value.reshape(()) if isinstance(value, torch.Tensor) and value.numel() == 1 else value
 
 
 def _loss_hint(value: Any, right: Any) -> str:
@@ -346,13 +351,20 @@ _LOSS = ("loss_example",)
 @check_of("sequence_loss", points=0.75)
 def padding_does_not_count(trial: Trial) -> None:
     """Positions whose target is pad_id are left out of the sum and of the count."""
-    on_record(trial, "sequence_loss/padded", "Divide by the number of positions that count, not by all.")
+    on_record(
+        trial, "sequence_loss/padded", "Divide by the number of positions that count, not by all.", form=_one_number
+    )
 
 
 @check_of("sequence_loss", points=0.5)
 def large_logits_stay_finite(trial: Trial) -> None:
     """Scores in the thousands give the right finite loss."""
-    on_record(trial, "sequence_loss/large", "log(softmax) overflows or gives log 0: use logsumexp or log_softmax.")
+    on_record(
+        trial,
+        "sequence_loss/large",
+        "log(softmax) overflows or gives log 0: use logsumexp or log_softmax.",
+        form=_one_number,
+    )
 
 
 @check_of("sequence_loss", points=0.25, kind="metamorphic", needs=_LOSS)
@@ -395,4 +407,8 @@ def decoder_block_count(trial: Trial) -> None:
 @check_of("parameter_count", points=0.75)
 def count_of_the_paper(trial: Trial) -> None:
     """Six and six blocks with d = 512 and a width of 2048 are counted right."""
-    on_record(trial, "parameter_count/paper", "Each block counts as many times as there are blocks of its kind.")
+    value = on_record(
+        trial, "parameter_count/paper", "Each block counts as many times as there are blocks of its kind."
+    )
+    if isinstance(value, float):
+        raise Failed("The count is a float.", "Whole numbers only: no /, no 1e6.")
