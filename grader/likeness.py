@@ -24,6 +24,9 @@ shape, dtype and the places of NaN and infinity are compared."""
 FLOOR = 1e-3
 """Entries are never measured against less than this: what ought to be zero is rounding noise of entries near 1."""
 
+WHOLE = {torch.int32, torch.int64}
+"""Dtypes of ids between which styles may choose."""
+
 DEPTH, LENGTH = 3, 4096
 """Containers deeper or longer than this are no value of any exercise, and are unlike everything."""
 
@@ -99,9 +102,10 @@ def _tensors_unlike(seen: torch.Tensor, ours: torch.Tensor, coarsest: torch.dtyp
     if not (ours.is_floating_point() and seen.is_floating_point()):
         if ours.is_floating_point() or seen.is_floating_point() or seen.dtype.is_complex or ours.dtype.is_complex:
             return math.inf
-        if (seen.dtype == torch.bool) != (ours.dtype == torch.bool):  # any integer dtype will do for ids, bool will not
+        if seen.dtype != ours.dtype and not {seen.dtype, ours.dtype} <= WHOLE:
             return math.inf
-        return 0.0 if ours.is_meta or torch.equal(seen.detach().cpu().long(), ours.cpu().long()) else math.inf
+        same = ours.is_meta or torch.equal(seen.detach().cpu().long(), ours.cpu().long())
+        return float(seen.dtype != ours.dtype) if same else math.inf
     if seen.dtype != ours.dtype:
         return math.inf
     if ours.is_meta or not ours.numel():

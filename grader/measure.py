@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ IDLE_SHARE = 0.1
 
 NAMED_SHARE = 0.9
 """At least this share of the faults must be told in their own words."""
+
+
+WHOLE = "encoder_decoder_forward"
+"""The exercise in which the faults of all that it uses are tried too."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +82,8 @@ class Strength:
         return any(attempt.failed for attempt in self.tries(fault))
 
     def named(self, fault: Fault) -> bool:
-        """Whether the first exercise that it fails says the fault's own words and no others."""
-        first = next((attempt for attempt in self.tries(fault) if attempt.failed), None)
-        return first is not None and first.said == OPENING + fault.words
+        """Whether its own exercise says the fault's words and no others."""
+        return self.tries(fault)[0].said == OPENING + fault.words
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -124,10 +128,9 @@ Function = Callable[..., Any]
 
 
 def _reach(library: Library, fault: Fault) -> list[str]:
-    """The exercises that the fault can show in: those that it changes, then all that use them."""
+    """Where a fault is tried: the exercises that it changes, then the whole model, which many write in one piece."""
     changed = list(dict.fromkeys(edit.exercise for edit in fault.edits))
-    uses = library.reference.uses
-    return changed + [one for one in EXERCISES if one not in changed and not set(changed).isdisjoint(uses(one))]
+    return changed + [WHOLE] * (WHOLE not in changed and not set(changed).isdisjoint(library.reference.uses(WHOLE)))
 
 
 def _styles(course: Course) -> list[Path]:
@@ -202,13 +205,14 @@ def _attempt(job: tuple[str, str, str]) -> Attempt:
             function = _style(course, exercise, name)
         case _:
             function = IDLE[name](right)
+    warnings.simplefilter("ignore")  # of faults and of odd answers, not ours
     torch.manual_seed(SEED)  # noise and answers that draw
     row = judge_exercise(
         exercise,
         LocalAnswer(function),
         reference=course.reference.functions,
         seed=SEED,
-        diagnose=diagnosis if kind == "fault" else None,
+        diagnose=diagnosis if kind == "fault" and exercise == faults[name].exercise else None,
     )
     return Attempt(kind, name, exercise, row.points, row.max_points, _failed(row), _said(row))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from attnlab.exercises import EXERCISES
 from attnlab.fault import Fault
 from grader.judge import hidden_checks
-from grader.measure import IDLE, IDLE_SHARE, Attempt, Strength
+from grader.measure import IDLE, IDLE_SHARE, Strength
 
 __all__ = ["page"]
 
@@ -15,8 +15,8 @@ HEAD = """\
 # How strong the hidden checks are
 
 Measured by `make strength`, which rewrites this page; CI measures again and compares.
-A fault is killed when a check of an exercise that it can show in fails. It is named when the diagnosis of the first
-exercise that it fails says its own words and no others. A style is accepted when it gets every point.
+A fault is killed when a check fails because of it, in its own exercise or in the whole model. It is named when the
+diagnosis of its own exercise says its words and no others. A style is accepted when it gets every point.
 """
 
 
@@ -49,21 +49,20 @@ def _totals(strength: Strength) -> str:
     return _table(("what", "measured"), rows)
 
 
-_FAULT_HEAD = ("fault", "points left", "killed by", "named", "also killed in")
+_FAULT_HEAD = ("fault", "points left", "killed by", "named", "checks of the whole model")
 
 
 def _fault_row(strength: Strength, fault: Fault) -> tuple[str, ...]:
     own, *others = strength.tries(fault)
-    first = next((attempt for attempt in (own, *others) if attempt.failed), own)
-    also = ", ".join(f"{one.exercise} ({len(one.failed)})" for one in others if one.failed)
+    also = ", ".join(str(len(one.failed)) for one in others)
     left = f"{own.points:g} of {own.max_points:g}"
-    return fault.id, left, ", ".join(own.failed), _named(strength, fault, first), also
+    return fault.id, left, ", ".join(own.failed), _named(strength, fault, own.said), also
 
 
-def _named(strength: Strength, fault: Fault, first: Attempt) -> str:
+def _named(strength: Strength, fault: Fault, said: str) -> str:
     if strength.named(fault):
         return "yes"
-    told = [other.id for other in strength.faults if other.words in first.said]
+    told = [other.id for other in strength.faults if other.words in said]
     return f"as {' or '.join(told)}" if told else "no"
 
 
