@@ -20,3 +20,7 @@ def course() -> Course:
 def _one_thread() -> None:
     """Tests run side by side; more threads each would only fight over the cores."""
     torch.set_num_threads(1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="write the expected ledgers anew; read the diff after")
