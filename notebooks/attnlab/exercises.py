@@ -21,9 +21,11 @@ class Exercise:
     library: tuple[str, ...] = ()
 
 
-_SDPA = ("scaled_dot_product_attention",)
-_MHA = ("multi_head_attention_forward", "MultiheadAttention")
-_NORM = ("layer_norm", "LayerNorm", "group_norm", "GroupNorm")
+# each with the low-level names under which the same functions can be called, too
+_SDPA = ("scaled_dot_product_attention", "_scaled_dot_product_*")
+_MHA = ("multi_head_attention_forward", "MultiheadAttention", "_native_multi_head_attention")
+_NORM = ("layer_norm", "LayerNorm", "native_layer_norm", "group_norm", "GroupNorm", "native_group_norm")
+_GELU = ("gelu", "gelu_", "GELU")
 
 _TABLE = (
     Exercise("causal_mask", "01_mask", 4),
@@ -31,11 +33,11 @@ _TABLE = (
     Exercise("masked_softmax", "01_mask", 8),
     Exercise("split_heads", "02_cross_attention", 3),
     Exercise("merge_heads", "02_cross_attention", 3),
-    Exercise("attention", "02_cross_attention", 6, _SDPA),
+    Exercise("attention", "02_cross_attention", 6, (*_SDPA, *_MHA)),
     Exercise("multi_head_attention", "02_cross_attention", 4, _MHA),
     Exercise("cross_attention", "02_cross_attention", 4, _MHA),
     Exercise("layer_norm", "03_decoder_block", 4, _NORM),
-    Exercise("gelu", "03_decoder_block", 3, ("gelu", "GELU")),
+    Exercise("gelu", "03_decoder_block", 3, _GELU),
     Exercise("feed_forward", "03_decoder_block", 3),
     Exercise("decoder_block", "03_decoder_block", 10, ("TransformerDecoderLayer",)),
     Exercise("positional_encoding", "04_full_forward", 3),

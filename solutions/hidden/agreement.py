@@ -55,7 +55,8 @@ def agrees(
     """
     value = asked(trial, *args)
     got, want = part(value), part(trial.expected(*args))
-    odd = isinstance(got, torch.Tensor) and not tensors(got)
+    parts = got if isinstance(got, tuple | list) else (got,)
+    odd = any(isinstance(one, torch.Tensor) and not tensors(one) for one in parts)
     found = f"it returned {describe(got)}, of a kind that cannot be compared" if odd else difference(got, want)
     trial.calls[-1] = replace(trial.calls[-1], agrees=found is None)
     if found is None:

@@ -28,7 +28,9 @@ Fingerprint = Callable[[torch.Tensor, torch.Tensor], Seen | None]
 
 
 def first_seen(got: torch.Tensor, want: torch.Tensor, look: Iterable[Fingerprint]) -> Seen | None:
-    """The first trace that shows."""
+    """The first trace that shows; none in outputs without entries."""
+    if not want.numel():
+        return None
     return next((seen for trace in look if (seen := trace(got, want))), None)
 
 

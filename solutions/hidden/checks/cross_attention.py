@@ -278,9 +278,9 @@ def heads_heed_mask(trial: Trial) -> None:
     hidden = ~mask[:, 0, :, None]
     before = shaped(trial, (*args, mask), (N, T, 12))
     after = shaped(trial, (*replaced(args, a1=torch.where(hidden, far, args[1])), mask), (N, T, 12))
-    stays(before, after, "A position that may not be read changes the output.", help)
     moved = shaped(trial, (*replaced(args, a1=torch.where(hidden, args[1], far)), mask), (N, T, 12))
     for n in range(N):
+        stays(before[n], after[n], f"A position that may not be read changes the output of example {n}.", help)
         moves(before[n], moved[n], f"Positions that may be read have no effect in example {n}.", help)
     written_out = shaped(trial, (*args, _all_but(N, T, S)), (N, T, 12))
     stays(before, written_out, "Masks (N, 1, S) and (N, T, S) that say the same give different outputs.", help)
@@ -375,9 +375,9 @@ def cross_heeds_enc_allowed(trial: Trial) -> None:
     far = x.enc + 3.0 * trial.normal(2, 4, 12)
     before = shaped(trial, (*x.args, allowed), (2, 3, 12))
     after = shaped(trial, (*replaced(x.args, a1=torch.where(allowed[:, 0, :, None], x.enc, far)), allowed), (2, 3, 12))
-    stays(before, after, "A hidden source position changes the output.", help)
     moved = shaped(trial, (*replaced(x.args, a1=torch.where(allowed[:, 0, :, None], far, x.enc)), allowed), (2, 3, 12))
     for n in range(2):
+        stays(before[n], after[n], f"A hidden source position changes the output of example {n}.", help)
         moves(before[n], moved[n], f"Source positions that may be read have no effect in example {n}.", help)
 
 
