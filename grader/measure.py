@@ -5,10 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -104,22 +103,26 @@ class Strength:
         return (*alive, *refused, *paid, *(few if named < NAMED_SHARE * max(len(self.faults), 1) else ()))
 
 
-def measure(course: Course, jobs: int | None = None) -> Strength:
-    """Try every fault, style and idle answer of the course. Uses `jobs` processes, one for each core unless given.
+def measure(course: Course, jobs: int | None = None, exercises: Collection[str] = tuple(EXERCISES)) -> Strength:
+    """Try every fault, style and idle answer of these exercises.
 
+    jobs: number of processes, one for each core unless given; with 1 it all happens in this one
     The result depends on the course alone, not on the number of processes.
     """
-    faults = read_faults()
-    library = Library(course.reference, faults)
+    library = Library(course.reference, tuple(fault for fault in read_faults() if fault.exercise in exercises))
     todo = [
-        *(("fault", fault.id, exercise) for fault in faults for exercise in _reach(library, fault)),
-        *(("style", path.stem, path.parent.name) for path in _styles(course)),
-        *(("idle", name, exercise) for exercise in EXERCISES for name in IDLE),
+        *(("fault", fault.id, exercise) for fault in library.faults for exercise in _reach(library, fault)),
+        *(("style", path.stem, path.parent.name) for path in _styles(course) if path.parent.name in exercises),
+        *(("idle", name, exercise) for exercise in EXERCISES if exercise in exercises for name in IDLE),
     ]
+    jobs = jobs or os.cpu_count() or 1
+    if jobs == 1:
+        _begin(course.root)
+        return Strength(library.faults, tuple(map(_attempt, todo)))
     # spawn: a forked child of a process that has used torch may hang on its threads
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs or os.cpu_count(), context, _begin, (course.root,)) as pool:
-        return Strength(faults, tuple(pool.map(_attempt, todo, chunksize=8)))  # 8: about a second of work
+    with ProcessPoolExecutor(jobs, context, _begin, (course.root,)) as pool:
+        return Strength(library.faults, tuple(pool.map(_attempt, todo, chunksize=8)))  # 8: about a second of work
 
 
 # answers --------------------------------------------------------------------------------------------------------------
@@ -178,25 +181,19 @@ IDLE: Mapping[str, Callable[[Function], Function]] = {
 # one attempt, in a process of the pool --------------------------------------------------------------------------------
 
 
+_here: list[tuple[Course, Diagnosis]] = []  # what this process works with, dear to make
+
+
 def _begin(root: Path) -> None:
     torch.set_num_threads(1)  # the pool takes the cores
-    _bench(root)
-    _root.append(root)
-
-
-_root: list[Path] = []
-
-
-@cache
-def _bench(root: Path) -> tuple[Course, Diagnosis, Mapping[str, Fault]]:
     course = Course(root)
-    diagnosis = Diagnosis(course.reference)
-    return course, diagnosis, {fault.id: fault for fault in diagnosis.library.faults}
+    _here[:] = [(course, Diagnosis(course.reference))]
 
 
 def _attempt(job: tuple[str, str, str]) -> Attempt:
     kind, name, exercise = job
-    course, diagnosis, faults = _bench(_root[-1])
+    [(course, diagnosis)] = _here
+    faults = {fault.id: fault for fault in diagnosis.library.faults}
     right = course.reference.functions[exercise]
     match kind:
         case "fault":
@@ -205,15 +202,16 @@ def _attempt(job: tuple[str, str, str]) -> Attempt:
             function = _style(course, exercise, name)
         case _:
             function = IDLE[name](right)
-    warnings.simplefilter("ignore")  # of faults and of odd answers, not ours
-    torch.manual_seed(SEED)  # noise and answers that draw
-    row = judge_exercise(
-        exercise,
-        LocalAnswer(function),
-        reference=course.reference.functions,
-        seed=SEED,
-        diagnose=diagnosis if kind == "fault" and exercise == faults[name].exercise else None,
-    )
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of faults and of odd answers, not ours
+        torch.manual_seed(SEED)  # noise and answers that draw
+        row = judge_exercise(
+            exercise,
+            LocalAnswer(function),
+            reference=course.reference.functions,
+            seed=SEED,
+            diagnose=diagnosis if kind == "fault" and exercise == faults[name].exercise else None,
+        )
     return Attempt(kind, name, exercise, row.points, row.max_points, _failed(row), _said(row))
 
 

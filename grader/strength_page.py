@@ -76,7 +76,8 @@ def _style_rows(strength: Strength) -> Iterator[tuple[str, ...]]:
 
 def _idle_table(strength: Strength) -> str:
     share = {(one.exercise, one.name): one.share for one in strength.of("idle")}
-    rows = ((exercise, *(f"{share[exercise, name]:.1%}" for name in IDLE)) for exercise in EXERCISES)
+    tried = [exercise for exercise in EXERCISES if any(one == exercise for one, _ in share)]
+    rows = ((exercise, *(f"{share[exercise, name]:.1%}" for name in IDLE)) for exercise in tried)
     return _table(("exercise", *IDLE), rows)
 
 
