@@ -19,6 +19,7 @@ from grader.ledger import Ledger
 from grader.pool import LocalPool
 from grader.release import masters
 from grader.sandbox import Policy
+from grader.sandbox.probe import decide
 
 __all__ = ["Row", "autograde"]
 
@@ -51,7 +52,7 @@ def autograde(
     begun: called once with the number of submissions; stored: called with each row as it is stored
     Raises CourseError where there is nothing to grade.
     """
-    policy = policy or Policy()
+    policy = decide(policy or Policy())  # the same for keys and workers, and refused before anything begins
     rows: list[Row] = []
 
     def keep(lesson: str, who: str, ledger: Ledger) -> None:

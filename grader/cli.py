@@ -17,6 +17,7 @@ from rich.console import Console
 
 from grader.course import Course, CourseError
 from grader.lesson import LessonError
+from grader.sandbox import SandboxError
 
 if TYPE_CHECKING:
     from grader.grade import Grader
@@ -46,10 +47,12 @@ def main() -> None:
     """Run the command line; what we did not foresee ends in exit code 3 and a sentence."""
     try:
         app()
-    except (CourseError, LessonError) as error:
-        err.print(f"[red]{type(error).__name__}[/red]", end=": ")
-        err.print(str(error), markup=False, highlight=False)
-        sys.exit(WRONG_CALL if isinstance(error, CourseError) else FOUND)
+    except LessonError as error:
+        err.print(str(error), markup=False, highlight=False, style="red")
+        sys.exit(FOUND)
+    except (CourseError, SandboxError) as error:
+        err.print(str(error), markup=False, highlight=False, style="red")
+        sys.exit(WRONG_CALL)
     except Exception:
         err.print_exception(show_locals=False)
         err.print("This is a fault of the grader, not of your files. Nothing that was stored is lost.")
@@ -130,6 +133,17 @@ def autograde(
         )
     out.print(progress.summary(rows))
     if any(row.ledger.reason or row.ledger.broken for row in rows):
+        raise typer.Exit(FOUND)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this host can do: sandbox, GPU, browser. Exit 1 where other people's notebooks cannot be run safely."""
+    from grader import doctor as host
+
+    findings = host.report(Course.find().root)
+    out.print(host.table(findings))
+    if not host.safe(findings):
         raise typer.Exit(FOUND)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from grader.cache import Cache, Keys
 from grader.grade import Graded, Grader
@@ -17,18 +15,14 @@ __all__ = ["Grading", "Here"]
 
 @dataclass(frozen=True)
 class Here:
-    """Grades in this process, one after another. `make` is called when the first one comes."""
+    """Grades in this process, one after another."""
 
-    make: Callable[[], Grader]
+    grader: Grader
 
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:
         future: Future[Graded] = Future()
-        future.set_result(self._grader.grade(data, lesson, seed=secrets.randbits(63)))
+        future.set_result(self.grader.grade(data, lesson, seed=secrets.randbits(63)))
         return future
-
-    @cached_property
-    def _grader(self) -> Grader:
-        return self.make()
 
 
 @dataclass(frozen=True)

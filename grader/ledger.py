@@ -40,11 +40,13 @@ class Ledger:
 
     lesson: None where it could not be told which lesson the file belongs to
     reason: why it is ungraded; "" for a graded one
+    unsafe: whether it ran without a sandbox, where a notebook can reach what it is judged by
     """
 
     lesson: str | None
     exercises: tuple[ExerciseRow, ...] = ()
     reason: str = ""
+    unsafe: bool = False
 
     @property
     def status(self) -> str:
@@ -69,6 +71,7 @@ class Ledger:
             "lesson": self.lesson,
             "status": self.status,
             "reason": self.reason,
+            **({"unsafe": True} if self.unsafe else {}),
             "points": self.points,
             "max_points": self.max_points,
             "exercises": [
@@ -92,4 +95,4 @@ class Ledger:
             )
             for row in data["exercises"]
         )
-        return cls(data["lesson"], rows, data["reason"])
+        return cls(data["lesson"], rows, data["reason"], data.get("unsafe", False))

@@ -37,6 +37,7 @@ def score_table(rows: Iterable[tuple[str, Ledger]], *, title: str = "", first: s
     table.add_column("what was wrong", overflow="fold")
     for who, ledger in rows:
         points = f"{ledger.points:g} / {ledger.max_points:g}" if not ledger.reason else "–"
+        points += "\nunsafe" if ledger.unsafe else ""
         # text from a submission is never markup
         table.add_row(Text(who), ledger.lesson or "–", points, Text(in_words(ledger) or "all right"))
     return table
