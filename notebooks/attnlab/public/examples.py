@@ -154,7 +154,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "positional_encoding/even": Example("positional_encoding", lambda: (5, 6)),
     "positional_encoding/odd": Example("positional_encoding", lambda: (4, 5)),
-    "shift_right/four": Example("shift_right", lambda: (torch.tensor([[4, 1, 2, 5], [6, 0, 3, 2]], dtype=F64), 1)),
+    "shift_right/four": Example("shift_right", lambda: (torch.tensor([[1, 4, 2, 5], [6, 0, 3, 2]], dtype=F64), 1)),
     "encoder_block/two": Example("encoder_block", lambda: (numbers(1, 2, 3, 8), _block(2, 6, 8), 2)),
     "encode/none": Example("encode", lambda: _encode(1, 0)),
     "encode/two": Example("encode", lambda: _encode(1, 2)),
