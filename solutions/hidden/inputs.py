@@ -38,9 +38,10 @@ SHARP = 60.0
 HUGE = 1e5
 """Factor on w_q and w_k: scores near 1e11, above every finite penalty in use and below the 1e12 that styles can do."""
 
-STEEP, GENTLE = 15.0, 0.1
+STEEP, GENTLE = 8.0, 0.2
 """Scales of the feed-forward weights of a single block: most pre-activations are far from 0, where every form of GELU
-agrees, and the product of both is as large as elsewhere. Which form it is shows in the inputs made for that alone."""
+agrees, so that the erf form stays at half of the tolerance and the next nearest mistake at twice it. Which form it is
+shows in the inputs made for that alone."""
 
 NEAR = -3.0
 """Pre-activation at which the tanh and the erf form of GELU differ by a tenth of their value."""
@@ -240,7 +241,7 @@ _BLOCK_SIZES = {
     "single": Size(N=1, S=1, T=1, h=2),
     "sharp_self": Size(N=3, S=3, T=3, h=2),
     "huge_self": Size(N=3, S=3, T=3, h=2),
-    "sharp_cross": Size(N=2, S=3, T=2, h=2),
+    "sharp_cross": Size(N=4, S=3, T=3, h=2),
     "near": Size(N=1, S=3, T=4, h=2),
 }
 

@@ -172,7 +172,9 @@ def test_a_fault_costs_the_same_checks_with_every_seed(fault: Fault) -> None:
 def test_a_fault_costs_the_same_checks_with_any_seed(fault: Fault) -> None:
     first = lost(faulty(fault, fault.exercise, 0))
     answer = LIBRARY.functions(fault)[fault.exercise]
-    assert [lost(judged(fault.exercise, answer, seed)) for seed in MANY] == [first] * len(MANY)
+    # a block costs five times what the others do, and its 44 faults would take as long as all the rest together
+    seeds = MANY[:10] if fault.exercise == "decoder_block" else MANY
+    assert [lost(judged(fault.exercise, answer, seed)) for seed in seeds] == [first] * len(seeds)
 
 
 @pytest.mark.slow
@@ -181,7 +183,7 @@ def test_a_fault_further_down_scores_the_same_with_every_seed(fault: Fault) -> N
     for exercise in MINE:
         if fault.exercise in COURSE.reference.uses(exercise):
             answer = LIBRARY.functions(fault)[exercise]
-            assert len({judged(exercise, answer, seed).points for seed in range(6)}) == 1, exercise
+            assert len({judged(exercise, answer, seed).points for seed in range(3)}) == 1, exercise
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ _WEIGHTS = (
 
 
 def _qkv(trial: Trial, *batch: int, T: int, S: int, d_k: int, d_v: int) -> Args:
-    """Queries and keys of length up to 2.5, and values. No score is below -6.3, the least product of two of them."""
-    q, k = (2.5 * torch.tanh(trial.normal(*batch, n, d_k)) / math.sqrt(d_k) for n in (T, S))
+    """Queries and keys of length up to 1.5, and values. No score is below -2.25, the least product of two of them."""
+    q, k = (1.5 * torch.tanh(trial.normal(*batch, n, d_k)) / math.sqrt(d_k) for n in (T, S))
     return q, k, trial.normal(*batch, S, d_v)
 
 

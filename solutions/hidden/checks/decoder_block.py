@@ -196,8 +196,8 @@ def ff_is_two_products(trial: Trial) -> None:
 @check_of("feed_forward", points=0.5)
 def ff_takes_any_width(trial: Trial) -> None:
     """The hidden width may differ from d, and any number of axes may stand before the last."""
-    agrees(trial, *_layers(trial, 4, d=12, d_ff=20), help="w_mlp1 is (d, d_ff), w_mlp2 is (d_ff, d): x @ w.")
-    agrees(trial, *_layers(trial, 2, 1, 3, d=8, d_ff=4), help="Leave the axes before the last to the matrix product.")
+    agrees(trial, *_layers(trial, 12, d=12, d_ff=16), help="w_mlp1 is (d, d_ff), w_mlp2 is (d_ff, d): x @ w.")
+    agrees(trial, *_layers(trial, 2, 1, 6, d=12, d_ff=8), help="Leave the axes before the last to the matrix product.")
 
 
 @check_of("feed_forward", points=0.5)
