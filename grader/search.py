@@ -225,15 +225,15 @@ class Search:
 
     def _drawn(self) -> tuple[Explanation, ...]:
         """For an answer that says something else when it is asked the same again: the own faults that draw."""
-        again = self.failed[0]
-        if not self.evidence.alive or all(unlike(self._ask(again), _done(again)) <= 1.0 for _ in range(ASKED)):
+        again = self.failed[:ASKED]
+        if not self.evidence.alive or all(unlike(self._ask(call), _done(call)) <= 1.0 for call in again):
             return ()
         own = (fault for fault in self.library.concerning(self.evidence.exercise) if self._own(fault))
-        return tuple((fault,) for fault in own if self._draws(self._function((fault,)), again))
+        return tuple((fault,) for fault in own if any(self._draws(fault, call) for call in again))
 
-    def _draws(self, function: Callable[..., Any], call: Call) -> bool:
-        first = self._behaviour(function, call)
-        return any(unlike(first, self._behaviour(function, call)) > 1.0 for _ in range(ASKED))
+    def _draws(self, fault: Fault, call: Call) -> bool:
+        first, second = (self._behaviour(self._function((fault,)), call) for _ in range(2))
+        return unlike(first, second) > 1.0
 
     # several that fit -------------------------------------------------------------------------------------------------
 
