@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+
 from attnlab.compare import describe
 from attnlab.recording import Outcome
 from attnlab.trial import Trial
@@ -66,7 +67,8 @@ def untouched(trial: Trial, *args: Any) -> None:
     if changed:
         raise Failed(
             f"After the call argument {changed[0] + 1} holds other numbers than before.",
-            "Operations that end in _ and += on a tensor, or on a slice of one, write into it. Make a new tensor instead.",
+            "Operations that end in _ and += on a tensor, or on a slice of one, write into it. Make a new tensor "
+            "instead.",
         )
 
 
@@ -81,7 +83,9 @@ def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (tor
                 "Make no tensor of a fixed dtype: take dtype and device from an input, as in x.new_zeros(...).",
             )
         if not bool(value.isfinite().all()):
-            raise Failed(f"With {name} parameters some entries are not finite.", "Which step overflows in a short dtype?")
+            raise Failed(
+                f"With {name} parameters some entries are not finite.", "Which step overflows in a short dtype?"
+            )
 
 
 def _to(value: Any, dtype: torch.dtype) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+
 from attnlab.checking import check_of
 from attnlab.compare import describe
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
-
 from solutions.hidden.agreement import agrees
 from solutions.hidden.asking import keeps_dtype, moved, outcome_of, same, tensor_of, untouched
 from solutions.hidden.inputs import Model, Size, encoder_inputs, model, noisy_slots, strided
 
-BLOCK = Size(N=2, S=3, T=3, d=4, h=2, E=1, L=1, V_src=6, V_tgt=5)
+BLOCK = Size(N=2, S=3, T=3, d=8, h=2, E=1, L=1, V_src=6, V_tgt=5)
 """For contracts and movements: small, since nothing is compared with the reference."""
 
 DECODER = replace(BLOCK, E=0)
@@ -38,28 +38,42 @@ def pe_gives_each_position_a_row(trial: Trial) -> None:
 def pe_alternates_sine_and_cosine(trial: Trial) -> None:
     """Even columns hold the sine and odd columns the cosine of i / 10000^(2*floor(j/2)/d)."""
     for length, d in ((4, 2), (7, 12)):
-        agrees(trial, length, d, help="Columns 2k and 2k+1 share one angle; the first takes its sine, the second its cosine.")
+        agrees(
+            trial,
+            length,
+            d,
+            help="Columns 2k and 2k+1 share one angle; the first takes its sine, the second its cosine.",
+        )
 
 
 @check_of("positional_encoding", points=0.5)
 def pe_takes_an_odd_width(trial: Trial) -> None:
     """An odd d is allowed: the last column is a sine without a cosine beside it."""
     for d in (3, 7):
-        agrees(trial, 5, d, help="With odd d there is one sine more than there are cosines; the exponent still divides by d.")
+        agrees(
+            trial,
+            5,
+            d,
+            help="With odd d there is one sine more than there are cosines; the exponent still divides by d.",
+        )
 
 
 @check_of("positional_encoding", points=0.5)
 def pe_holds_far_positions(trial: Trial) -> None:
     """Far positions keep the same formula, exactly."""
     # 300: above what bfloat16 and int8 can count, below where two right float32 formulas differ by 1e-4
-    agrees(trial, 300, 8, help="Position i itself is multiplied by the frequency, without rounding and without wrapping.")
+    agrees(
+        trial, 300, 8, help="Position i itself is multiplied by the frequency, without rounding and without wrapping."
+    )
 
 
 @check_of("positional_encoding", points=0.25)
 def pe_takes_one_position_and_one_feature(trial: Trial) -> None:
     """One position, or one feature, is enough."""
     for length, d in ((1, 4), (3, 1), (1, 1)):
-        agrees(trial, length, d, help="Position 0 is sin 0 and cos 0 in turn; a single column is the sine of the position.")
+        agrees(
+            trial, length, d, help="Position 0 is sin 0 and cos 0 in turn; a single column is the sine of the position."
+        )
 
 
 @check_of("positional_encoding", points=0.25, kind="metamorphic", needs=("pe_gives_each_position_a_row",))
@@ -77,7 +91,9 @@ def pe_is_of_the_default_dtype(trial: Trial) -> None:
     """The table is of torch's default dtype."""
     value = trial.call(3, 4)
     if not isinstance(value, torch.Tensor) or value.dtype != torch.get_default_dtype():
-        raise Failed(f"It returned {describe(value)}.", "torch.get_default_dtype() is float32 unless somebody changed it.")
+        raise Failed(
+            f"It returned {describe(value)}.", "torch.get_default_dtype() is float32 unless somebody changed it."
+        )
 
 
 # shift_right ----------------------------------------------------------------------------------------------------------
@@ -91,7 +107,9 @@ def shift_depends_on_the_ids(trial: Trial) -> None:
     if not same(first, again):
         raise Failed("Two calls with the same arguments gave different ids.", "Nothing here is random.")
     if same(first, ids) or not moved(first, other):
-        raise Failed("It returned ids as they are, or something apart from them.", "bos_id first, then ids without the last.")
+        raise Failed(
+            "It returned ids as they are, or something apart from them.", "bos_id first, then ids without the last."
+        )
 
 
 @check_of("shift_right", points=0.625)
@@ -121,7 +139,10 @@ def shift_keeps_the_dtype(trial: Trial) -> None:
     for dtype in (torch.int64, torch.int32, torch.float32):
         value = trial.call(trial.ids(2, 3, high=9, dtype=dtype), 4)
         if not isinstance(value, torch.Tensor) or value.dtype != dtype:
-            raise Failed(f"With {dtype} ids it returned {describe(value)}.", "Make the first column with ids.new_full or full_like.")
+            raise Failed(
+                f"With {dtype} ids it returned {describe(value)}.",
+                "Make the first column with ids.new_full or full_like.",
+            )
 
 
 @check_of("shift_right", points=0.25, kind="contract", needs=("shift_depends_on_the_ids",))
@@ -140,7 +161,9 @@ def block_depends_on_enc_and_weights(trial: Trial) -> None:
     enc = torch.stack([x.enc[0], x.enc[0], x.enc[1]])
     first, other = (tensor_of(outcome_of(trial, enc, b, 2).value, *enc.shape) for b in (x.block, x.block.flip(0)))
     if not same(first[0], first[1]):
-        raise Failed("Two equal examples of one batch came out different.", "Nothing here is random, and there is no dropout.")
+        raise Failed(
+            "Two equal examples of one batch came out different.", "Nothing here is random, and there is no dropout."
+        )
     if not moved(first[0], first[2]):
         raise Failed("Two different examples came out the same.", "Start from enc.")
     if not moved(first, other):
@@ -165,14 +188,22 @@ def block_takes_one_head(trial: Trial) -> None:
 def block_takes_one_token(trial: Trial) -> None:
     """One example with one token is enough."""
     x = encoder_inputs(trial, "single")
-    agrees(trial, x.enc, x.block, x.num_heads, help="A lone token reads itself, with weight 1. Do not squeeze axes away.")
+    agrees(
+        trial, x.enc, x.block, x.num_heads, help="A lone token reads itself, with weight 1. Do not squeeze axes away."
+    )
 
 
 @check_of("encoder_block", points=0.5)
 def block_puts_eps_inside_the_root(trial: Trial) -> None:
     """Nearly constant tokens are divided by sqrt(variance + 1e-5)."""
     x = encoder_inputs(trial, "faint")
-    agrees(trial, x.enc, x.block, x.num_heads, help="Right for ordinary tokens? Then look at eps: 1e-5, added to the variance.")
+    agrees(
+        trial,
+        x.enc,
+        x.block,
+        x.num_heads,
+        help="Right for ordinary tokens? Then look at eps: 1e-5, added to the variance.",
+    )
 
 
 @check_of("encoder_block", points=0.25)
@@ -197,7 +228,9 @@ def block_reads_in_both_directions(trial: Trial) -> None:
     last[-1], first[0] = -last[-1], -first[0]
     out = tensor_of(outcome_of(trial, torch.stack([x.enc[0], last, first]), x.block, 2).value, 3, *x.enc.shape[1:])
     if not moved(out[0, 0], out[1, 0]):
-        raise Failed("The first token does not feel the last one.", "The source is fully known: the encoder has no causal mask.")
+        raise Failed(
+            "The first token does not feel the last one.", "The source is fully known: the encoder has no causal mask."
+        )
     if not moved(out[0, -1], out[2, -1]):
         raise Failed("The last token does not feel the first one.", "Every position may read every position.")
 
@@ -209,7 +242,9 @@ def block_keeps_examples_apart(trial: Trial) -> None:
     other = torch.stack([x.enc[0], -2.0 * x.enc[1].flip(0)])
     one, two = (tensor_of(outcome_of(trial, e, x.block, 2).value, *other.shape) for e in (x.enc, other))
     if not same(one[0], two[0]):
-        raise Failed("Example 0 changed when example 1 did.", "Which axis do you attend over, and which do you normalise?")
+        raise Failed(
+            "Example 0 changed when example 1 did.", "Which axis do you attend over, and which do you normalise?"
+        )
 
 
 @check_of("encoder_block", points=0.25, kind="contract", needs=("block_depends_on_enc_and_weights",))
@@ -230,7 +265,9 @@ def block_leaves_inputs_alone(trial: Trial) -> None:
 def block_takes_strided_inputs(trial: Trial) -> None:
     """Inputs that do not lie in memory row by row are allowed."""
     x = encoder_inputs(trial, size=BLOCK)
-    agrees(trial, strided(x.enc), strided(x.block), x.num_heads, help="Use reshape instead of view on what you are given.")
+    agrees(
+        trial, strided(x.enc), strided(x.block), x.num_heads, help="Use reshape instead of view on what you are given."
+    )
 
 
 # encode ---------------------------------------------------------------------------------------------------------------
@@ -241,7 +278,9 @@ def encode_depends_on_the_source(trial: Trial) -> None:
     """The output is (N, S, d), the same for the same sentence and different for another one."""
     m = model(trial, size=replace(BLOCK, L=0))
     ids = torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 1.0]], dtype=torch.float64)
-    out, again = (tensor_of(outcome_of(trial, ids, *_encoding(m)[1:]).value, 2, 3, 4) for _ in range(2))
+    out, again = (
+        tensor_of(outcome_of(trial, ids, *_encoding(m)[1:]).value, 2, *m.enc_pos_embed.shape) for _ in range(2)
+    )
     if not same(out, again):
         raise Failed("Two calls with the same arguments gave different numbers.", "Nothing here is random.")
     if not moved(out[0], out[1]):
@@ -254,7 +293,11 @@ def encode_depends_on_the_source(trial: Trial) -> None:
 def encode_adds_positions_and_runs_the_blocks(trial: Trial) -> None:
     """Embeddings plus positions go through the blocks in order."""
     m = model(trial, size=Size(E=2, L=0))
-    agrees(trial, *_encoding(m), help="enc = src_emb[src_ids] + enc_pos_embed, then every block of enc_blocks, first to last.")
+    agrees(
+        trial,
+        *_encoding(m),
+        help="enc = src_emb[src_ids] + enc_pos_embed, then every block of enc_blocks, first to last.",
+    )
 
 
 @check_of("encode", points=0.25)
@@ -269,9 +312,11 @@ def encode_knows_the_order_of_words(trial: Trial) -> None:
     """Position s gets row s of enc_pos_embed, in every example."""
     m = model(trial, size=replace(BLOCK, E=0, L=0))
     ids = torch.zeros(2, 3, dtype=torch.float64)
-    out = tensor_of(outcome_of(trial, ids, m.src_emb, m.enc_pos_embed, m.enc_blocks, 2).value, 2, 3, 4)
+    out = tensor_of(
+        outcome_of(trial, ids, m.src_emb, m.enc_pos_embed, m.enc_blocks, 2).value, 2, *m.enc_pos_embed.shape
+    )
     for s in range(1, 3):
-        if not same(out[:, s] - out[:, 0], (m.enc_pos_embed[s] - m.enc_pos_embed[0]).expand(2, 4)):
+        if not same(out[:, s] - out[:, 0], (m.enc_pos_embed[s] - m.enc_pos_embed[0]).expand(2, BLOCK.d)):
             raise Failed(
                 "With the same word everywhere and no blocks, positions do not differ by their rows of enc_pos_embed.",
                 "(N, S, d) + (S, d) broadcasts over the batch. Assign the sum.",
@@ -282,7 +327,7 @@ def encode_knows_the_order_of_words(trial: Trial) -> None:
 def encode_takes_float_ids(trial: Trial) -> None:
     """Ids come as floats that hold integers."""
     m = model(trial, size=replace(BLOCK, L=0))
-    tensor_of(outcome_of(trial, *_encoding(m), float_ids=True).value, 2, 3, 4)
+    tensor_of(outcome_of(trial, *_encoding(m), float_ids=True).value, 2, *m.enc_pos_embed.shape)
 
 
 @check_of("encode", points=0.125)
@@ -298,7 +343,9 @@ def encode_keeps_examples_apart(trial: Trial) -> None:
     m = model(trial, size=replace(BLOCK, L=0))
     other = m.src_ids.clone()
     other[1] = (other[1] + 1) % 6
-    one, two = (tensor_of(outcome_of(trial, i, *_encoding(m)[1:]).value, 2, 3, 4) for i in (m.src_ids, other))
+    one, two = (
+        tensor_of(outcome_of(trial, i, *_encoding(m)[1:]).value, 2, *m.enc_pos_embed.shape) for i in (m.src_ids, other)
+    )
     if not same(one[0], two[0]):
         raise Failed("Sentence 0 changed when sentence 1 did.", "Batch examples never read each other.")
 
@@ -328,13 +375,13 @@ def forward_depends_on_the_target(trial: Trial) -> None:
     """The output is (N, T, V_tgt), the same for the same sentences and different for another target."""
     m = model(trial, size=BLOCK)
     target = torch.stack([m.tgt_ids[0], (m.tgt_ids[0] + 1) % 5])
-    out, again = (
-        tensor_of(outcome_of(trial, m.src_ids[[0, 0]], target, *m.args[2:]).value, 2, 3, 5) for _ in range(2)
-    )
+    out, again = (tensor_of(outcome_of(trial, m.src_ids[[0, 0]], target, *m.args[2:]).value, 2, 3, 5) for _ in range(2))
     if not same(out, again):
         raise Failed("Two calls with the same arguments gave different numbers.", "There is no dropout here.")
     if not moved(out[0], out[1]):
-        raise Failed("Two different targets came out the same.", "Start the decoder from tgt_emb[tgt_ids] + dec_pos_embed.")
+        raise Failed(
+            "Two different targets came out the same.", "Start the decoder from tgt_emb[tgt_ids] + dec_pos_embed."
+        )
 
 
 @check_of("encoder_decoder_forward", points=1.0)
@@ -381,7 +428,9 @@ def forward_stays_stable_for_large_scores(trial: Trial) -> None:
 @check_of("encoder_decoder_forward", points=0.5)
 def forward_masks_with_minus_infinity(trial: Trial) -> None:
     """Later targets are excluded by minus infinity, not by a large penalty."""
-    agrees(trial, *model(trial, "huge_self").args, help="With scores near -1e11 a hidden key at -1e9 wins. Fill with -inf.")
+    agrees(
+        trial, *model(trial, "huge_self").args, help="With scores near -1e11 a hidden key at -1e9 wins. Fill with -inf."
+    )
 
 
 @check_of("encoder_decoder_forward", points=0.25)
@@ -405,7 +454,9 @@ def forward_never_reads_later_targets(trial: Trial) -> None:
     target, source = torch.stack([m.tgt_ids[0], later]), m.src_ids[[0, 0]]
     out = tensor_of(outcome_of(trial, source, target, *m.args[2:]).value, 2, 3, 5)
     if not same(out[0, 0], out[1, 0]):
-        raise Failed("Row 0 changed when only later target ids did.", "Self-attention needs the causal mask, in every block.")
+        raise Failed(
+            "Row 0 changed when only later target ids did.", "Self-attention needs the causal mask, in every block."
+        )
     if not moved(out[0, 1], out[1, 1]):
         raise Failed("Row 1 stayed when target id 1 changed.", "A position reads itself as well as those before it.")
 
@@ -443,7 +494,9 @@ def forward_keeps_examples_apart(trial: Trial) -> None:
     other = replace(m, src_ids=source, tgt_ids=target)
     one, two = (tensor_of(outcome_of(trial, *which.args).value, 2, 3, 5) for which in (m, other))
     if not same(one[0], two[0]):
-        raise Failed("Example 0 changed when example 1 did.", "Which axis do you attend over, and which do you normalise?")
+        raise Failed(
+            "Example 0 changed when example 1 did.", "Which axis do you attend over, and which do you normalise?"
+        )
 
 
 @check_of("encoder_decoder_forward", points=0.5, kind="contract", needs=("forward_depends_on_the_target",))
@@ -472,10 +525,9 @@ def forward_takes_float_ids(trial: Trial) -> None:
 def forward_takes_integer_ids_and_strides(trial: Trial) -> None:
     """Integer ids, one word a side, and inputs that do not lie in memory row by row are allowed."""
     m = model(trial, size=Size(N=1, S=1, T=1, d=4, h=1, E=0, L=1, V_src=3, V_tgt=5))
-    agrees(
-        trial, m.src_ids.long(), m.tgt_ids.int(), *(strided(t) if isinstance(t, torch.Tensor) else t for t in m.args[2:]),
-        help="Cast ids with .long(), whatever they come as; use reshape instead of view on what you are given.",
-    )  # fmt: skip
+    rest = (strided(t) if isinstance(t, torch.Tensor) else t for t in m.args[2:])
+    help = "Cast ids with .long(), whatever they come as; use reshape instead of view on what you are given."
+    agrees(trial, m.src_ids.long(), m.tgt_ids.int(), *rest, help=help)
 
 
 # sequence_loss --------------------------------------------------------------------------------------------------------
@@ -486,11 +538,16 @@ def loss_depends_on_logits_and_targets(trial: Trial) -> None:
     """One number, the same on every call, that depends on the logits and on the targets."""
     logits = trial.normal(1, 2, 4, scale=2.0)
     best, worst = logits.argmax(-1).double(), logits.argmin(-1).double()
-    values = [_number(outcome_of(trial, *args).value) for args in ((logits, best), (logits, best), (logits, worst), (2 * logits, best))]
+    values = [
+        _number(outcome_of(trial, *args).value)
+        for args in ((logits, best), (logits, best), (logits, worst), (2 * logits, best))
+    ]
     if values[0] != values[1]:
         raise Failed("Two calls with the same arguments gave different numbers.", "Nothing here is random.")
     if len({round(value, 6) for value in values}) != 3:
-        raise Failed("Other targets, or other logits, gave the same number.", "It is the mean of -log softmax(logits)[target].")
+        raise Failed(
+            "Other targets, or other logits, gave the same number.", "It is the mean of -log softmax(logits)[target]."
+        )
 
 
 def _number(value: object) -> float:
@@ -506,7 +563,12 @@ def loss_is_the_mean_surprise(trial: Trial) -> None:
     """The mean over all N*T positions of -log softmax(logits)[target], natural logarithm."""
     logits = trial.normal(3, 4, 7, scale=2.0)
     targets = trial.ids(3, 4, high=6) + 1
-    agrees(trial, logits, targets, help="Softmax runs over the last axis; take minus its logarithm at the target, and average.")
+    agrees(
+        trial,
+        logits,
+        targets,
+        help="Softmax runs over the last axis; take minus its logarithm at the target, and average.",
+    )
 
 
 @check_of("sequence_loss", points=0.5)
@@ -514,7 +576,9 @@ def loss_leaves_padding_out(trial: Trial) -> None:
     """Positions whose target is pad_id count neither in the sum nor in the number that divides it."""
     logits = trial.normal(3, 4, 6, scale=2.0)
     targets = torch.tensor([[2, 4, 3, 5], [1, 5, 0, 5], [5, 5, 5, 5]]).double()  # uneven, and one row all padding
-    agrees(trial, logits, targets, 5, help="Divide by the number of positions that count, over the whole batch at once.")
+    agrees(
+        trial, logits, targets, 5, help="Divide by the number of positions that count, over the whole batch at once."
+    )
 
 
 @check_of("sequence_loss", points=0.25)
@@ -544,8 +608,16 @@ def loss_takes_float_targets(trial: Trial) -> None:
 @check_of("sequence_loss", points=0.25)
 def loss_takes_integer_targets(trial: Trial) -> None:
     """Targets may come as integers, and one position is enough."""
-    agrees(trial, trial.normal(1, 1, 4), trial.ids(1, 1, high=4, dtype=torch.int64), help="Cast targets with .long().")
-    agrees(trial, trial.normal(2, 3, 4), trial.ids(2, 3, high=4, dtype=torch.int32), 9, help="Cast targets with .long().")
+    agrees(
+        trial, trial.normal(1, 1, 4), trial.ids(1, 1, high=3, dtype=torch.int64) + 1, help="Cast targets with .long()."
+    )
+    agrees(
+        trial,
+        trial.normal(2, 3, 4),
+        trial.ids(2, 3, high=3, dtype=torch.int32) + 1,
+        9,
+        help="Cast targets with .long().",
+    )
 
 
 @check_of("sequence_loss", points=0.25, kind="contract", needs=("loss_depends_on_logits_and_targets",))
@@ -616,7 +688,9 @@ def count_is_a_whole_number(trial: Trial) -> None:
     """The number is an int."""
     value = trial.call(6, 10, 1, 2)
     if isinstance(value, torch.Tensor) or not isinstance(value, int):
-        raise Failed(f"It returned {describe(value)}; an int is wanted.", "/ gives a float even where nothing is left over.")
+        raise Failed(
+            f"It returned {describe(value)}; an int is wanted.", "/ gives a float even where nothing is left over."
+        )
 
 
 def _sizes(trial: Trial) -> tuple[int, int, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -46,7 +47,9 @@ def _id(value: Any, vocabulary: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Failed(f"It returned {describe(value)}; one id is wanted.", "Return int(...) of an index.")
     if value != int(value if abs(value) < 2**53 else -1) or not 0 <= value < vocabulary:  # beyond 2^53 no id, nor NaN
-        raise Failed("It returned a number that is no id of the vocabulary.", "An index, not a score, and counted from 0.")
+        raise Failed(
+            "It returned a number that is no id of the vocabulary.", "An index, not a score, and counted from 0."
+        )
     return int(value)
 
 
@@ -62,9 +65,13 @@ def token_has_the_largest_score(trial: Trial) -> None:
 @check_of("next_token", points=0.375)
 def token_of_negative_scores(trial: Trial) -> None:
     """Scores may all be negative, and small in size is not large."""
-    scores = -5.0 - torch.randperm(6, generator=trial.random).to(torch.float64)
-    agrees(trial, scores, help="Begin the search with the first score, not with 0.")
-    agrees(trial, torch.tensor([2.0, -9.0, 3.0, -4.0], dtype=torch.float64), help="A large negative score is a small one.")
+    for best in (2, 5):  # never id 0, at which a search from 0 would stay
+        scores = -5.0 - torch.randperm(6, generator=trial.random).to(torch.float64)
+        scores[best] = -4.0
+        agrees(trial, scores, help="Begin the search with the first score, not with 0.")
+    agrees(
+        trial, torch.tensor([2.0, -9.0, 3.0, -4.0], dtype=torch.float64), help="A large negative score is a small one."
+    )
 
 
 @check_of("next_token", points=0.75)
@@ -72,7 +79,11 @@ def token_of_a_tie_is_the_smallest(trial: Trial) -> None:
     """Of exactly equal scores the smallest index is taken."""
     lift = float(torch.randint(1, 5, (), generator=trial.random))
     for pattern in _TIES:
-        agrees(trial, torch.tensor(pattern, dtype=torch.float64) + lift, help="argmax and max() keep the first; topk and sort need not.")
+        agrees(
+            trial,
+            torch.tensor(pattern, dtype=torch.float64) + lift,
+            help="argmax and max() keep the first; topk and sort need not.",
+        )
 
 
 _TIES: tuple[tuple[int, ...], ...] = (
@@ -91,7 +102,11 @@ def token_of_close_scores(trial: Trial) -> None:
     """Close scores are no tie, however close."""
     for low, high in ((1.0, 1.001), (1e-17, 2e-17), (-2e-17, -1e-17)):
         scores = torch.tensor([low - 1.0, low, high, low - 2.0], dtype=torch.float64)
-        agrees(trial, scores, help="Compare the scores as they are: softmax, rounding and short dtypes make ties of close ones.")
+        agrees(
+            trial,
+            scores,
+            help="Compare the scores as they are: softmax, rounding and short dtypes make ties of close ones.",
+        )
 
 
 @check_of("next_token", points=0.375)
@@ -100,7 +115,9 @@ def token_of_extreme_scores(trial: Trial) -> None:
     for dtype in (torch.float64, torch.float32):
         most = torch.finfo(dtype).max
         agrees(trial, torch.tensor([-most, most / 2, most, 0.0], dtype=dtype), help="exp of such a score overflows.")
-        agrees(trial, torch.tensor([-most, -most / 2, -most / 4, -most], dtype=dtype), help="No fixed number is lowest.")
+        agrees(
+            trial, torch.tensor([-most, -most / 2, -most / 4, -most], dtype=dtype), help="No fixed number is lowest."
+        )
 
 
 @check_of("next_token", points=0.25, needs=("token_depends_on_the_scores",))
@@ -115,7 +132,9 @@ def token_is_an_integer(trial: Trial) -> None:
     value = trial.call(trial.normal(6))
     whole = isinstance(value, torch.Tensor) and value.shape == () and value.dtype in _INTEGERS
     if not whole and (isinstance(value, bool | torch.Tensor) or not isinstance(value, int)):
-        raise Failed(f"It returned {describe(value)}; an int is wanted.", "int(...) makes one of a tensor of one entry.")
+        raise Failed(
+            f"It returned {describe(value)}; an int is wanted.", "int(...) makes one of a tensor of one entry."
+        )
 
 
 @check_of("next_token", points=0.25, kind="contract", needs=("token_depends_on_the_scores",))
@@ -131,14 +150,19 @@ def token_leaves_scores_alone(trial: Trial) -> None:
 def decode_appends_a_token(trial: Trial) -> None:
     """A first token is appended that follows the start token's scores, the same on every call."""
     for first in (3, 3, 5):
-        scores = chain(trial, {2: first, 3: 4, 5: 4}, 7)
-        _leads(trial, table(trial, scores, _none(5, 7), start=2, eos=1, budget=2), 1, "The loop runs at least once for a budget of 2.")
+        scores = chain(trial, {2: first, 3: 4, 5: 4}, 7, 1)
+        _leads(
+            trial,
+            table(trial, scores, _none(5, 7), start=2, eos=1, budget=2),
+            1,
+            "The loop runs at least once for a budget of 2.",
+        )
 
 
 @check_of("seq2seq_greedy_decode", points=1.0, needs=("decode_appends_a_token",))
 def decode_starts_with_the_start_token(trial: Trial) -> None:
     """The result begins with the start token."""
-    d = table(trial, chain(trial, {4: 2, 2: 3}, 6), _none(4, 6), start=4, eos=1, budget=2)
+    d = table(trial, chain(trial, {4: 2, 2: 3}, 6, 1), _none(4, 6), start=4, eos=1, budget=2)
     tokens, _ = _decoded(trial, d)
     if len(tokens) < 2 or tokens[0] != d.start:
         raise Failed("The first id is not the start token.", "Begin with seq = [start_token_id] and return all of it.")
@@ -147,28 +171,28 @@ def decode_starts_with_the_start_token(trial: Trial) -> None:
 @check_of("seq2seq_greedy_decode", points=1.0)
 def decode_follows_the_last_token(trial: Trial) -> None:
     """Each token is the best one after the token before it."""
-    order = (torch.randperm(6, generator=trial.random) + 1).tolist()
-    d = table(trial, chain(trial, dict(zip(order, order[1:], strict=False)), 8), _none(8, 8), start=order[0], eos=7, budget=5)
+    words = (torch.randperm(3, generator=trial.random) + 1).tolist()  # then 4, so that stopping at any of them shows
+    d = table(trial, chain(trial, dict(pairwise([6, *words, 4, 5])), 8, 7), _none(8, 8), start=6, eos=7, budget=5)
     _leads(trial, d, 4, "Scores come from the last position: dec[-1] @ w_head, then the index of the largest.")
 
 
 @check_of("seq2seq_greedy_decode", points=0.75)
 def decode_gives_each_position_its_row(trial: Trial) -> None:
     """A prefix of n tokens uses position rows 0 ... n - 1, and no others."""
-    order = torch.randperm(6, generator=trial.random)[:6] + 1
+    words = [*(torch.randperm(3, generator=trial.random) + 1).tolist(), 4, 5]
     positions = _none(8, 8)
-    positions[:, 7] = 50.0  # a row that is never to be read, or read too early, would choose EOS
-    for p, word in enumerate(order[:5].tolist()):
+    positions[:, 7] = 500.0  # a row that is never to be read, or read too early, would choose EOS
+    for p, word in enumerate(words):
         positions[p] = 0.0
-        positions[p, word] = 20.0
-    d = table(trial, chain(trial, {}, 8), positions, start=int(order[5]), eos=7, budget=5)
+        positions[p, word] = 200.0  # above all that the words' own scores can say
+    d = table(trial, chain(trial, {}, 8, 7), positions, start=6, eos=7, budget=5)
     _leads(trial, d, 4, "dec = tgt_emb[seq] + dec_pos_embed[: len(seq)]: the newest token gets row len(seq) - 1.")
 
 
 @check_of("seq2seq_greedy_decode", points=1.0)
 def decode_treats_no_other_id_as_special(trial: Trial) -> None:
     """Id 0, the start token, and words that came before may all come again; EOS alone ends the loop."""
-    d = table(trial, chain(trial, {3: 0, 0: 5, 5: 2, 2: 3}, 6), _none(11, 6), start=3, eos=4, budget=9)
+    d = table(trial, chain(trial, {3: 0, 0: 5, 5: 2, 2: 3}, 6, 4), _none(11, 6), start=3, eos=4, budget=9)
     _leads(trial, d, 8, "Nothing but eos_token_id ends the loop, and no word is banned.")
 
 
@@ -176,7 +200,7 @@ def decode_treats_no_other_id_as_special(trial: Trial) -> None:
 def decode_stops_at_eos(trial: Trial) -> None:
     """Nothing follows the first EOS that is appended."""
     for eos, then in ((5, 1), (0, 2)):
-        d = table(trial, chain(trial, {3: 4, 4: eos, eos: then}, 6), _none(9, 6), start=3, eos=eos, budget=6)
+        d = table(trial, chain(trial, {3: 4, 4: eos, eos: then}, 6, eos), _none(9, 6), start=3, eos=eos, budget=6)
         tokens, expected = _decoded(trial, d)
         if len(tokens) > len(expected):
             raise Failed(
@@ -189,7 +213,7 @@ def decode_stops_at_eos(trial: Trial) -> None:
 def decode_keeps_eos(trial: Trial) -> None:
     """The EOS that ended the loop is part of the result."""
     for eos in (5, 0):
-        d = table(trial, chain(trial, {3: 4, 4: 2, 2: eos, eos: 1}, 6), _none(9, 6), start=3, eos=eos, budget=6)
+        d = table(trial, chain(trial, {3: 4, 4: 2, 2: eos, eos: 1}, 6, eos), _none(9, 6), start=3, eos=eos, budget=6)
         _leads(trial, d, 3, "Append first, then compare with eos_token_id.")
 
 
@@ -197,7 +221,7 @@ def decode_keeps_eos(trial: Trial) -> None:
 def decode_spends_the_budget(trial: Trial) -> None:
     """Without EOS exactly max_new_tokens tokens follow the start token."""
     for budget in (1, 4):
-        d = table(trial, chain(trial, {2: 3, 3: 0, 0: 4, 4: 2}, 6), _none(8, 6), start=2, eos=5, budget=budget)
+        d = table(trial, chain(trial, {2: 3, 3: 0, 0: 4, 4: 2}, 6, 5), _none(8, 6), start=2, eos=5, budget=budget)
         tokens, expected = _decoded(trial, d)
         if len(_appended(tokens, d.start)) != budget:
             raise Failed(
@@ -210,52 +234,65 @@ def decode_spends_the_budget(trial: Trial) -> None:
 def decode_appends_nothing_without_budget(trial: Trial) -> None:
     """With max_new_tokens of 0 or less the start token alone is returned, EOS or not."""
     for budget, eos in ((0, 5), (-3, 5), (0, 2)):
-        d = table(trial, chain(trial, {2: 3, 3: 4}, 6), _none(3, 6), start=2, eos=eos, budget=budget)
+        d = table(trial, chain(trial, {2: 3, 3: 4}, 6, eos), _none(3, 6), start=2, eos=eos, budget=budget)
         tokens, _ = _decoded(trial, d)
         if _appended(tokens, d.start):
-            raise Failed(f"With max_new_tokens = {budget} it returned {len(tokens)} ids.", "B = max(0, max_new_tokens).")
+            raise Failed(
+                f"With max_new_tokens = {budget} it returned {len(tokens)} ids.", "B = max(0, max_new_tokens)."
+            )
 
 
 @check_of("seq2seq_greedy_decode", points=0.5, needs=("decode_appends_a_token",))
 def decode_goes_on_when_start_is_eos(trial: Trial) -> None:
     """A start token that equals EOS does not stop the loop."""
-    d = table(trial, chain(trial, {1: 3, 3: 4, 4: 2, 2: 0}, 6), _none(8, 6), start=1, eos=1, budget=4)
+    d = table(trial, chain(trial, {1: 3, 3: 4, 4: 2, 2: 0}, 6, 1), _none(8, 6), start=1, eos=1, budget=4)
     _leads(trial, d, 3, "The test for EOS applies to a token that was just appended.")
 
 
 @check_of("seq2seq_greedy_decode", points=0.5)
 def decode_breaks_ties_to_the_smaller(trial: Trial) -> None:
     """Of tokens that tie exactly the smallest id is chosen."""
-    scores = chain(trial, {6: 1, 1: 2, 2: 0, 0: 3}, 8)
+    scores = chain(trial, {6: 1, 1: 2, 2: 0, 0: 3}, 8, 7)
     for word, tied in ((6, (1, 3, 7)), (1, (2, 7)), (2, (0, 4, 5, 7)), (0, (3, 5))):
         scores[word, list(tied)] = -1.0
-    _leads(trial, table(trial, scores, _none(8, 8), start=6, eos=7, budget=5), 4, "argmax keeps the first of equal scores.")
+    _leads(
+        trial, table(trial, scores, _none(8, 8), start=6, eos=7, budget=5), 4, "argmax keeps the first of equal scores."
+    )
 
 
 @check_of("seq2seq_greedy_decode", points=0.5)
 def decode_compares_raw_scores(trial: Trial) -> None:
     """Scores are compared as they are: close ones are no tie, and no softmax rounds them."""
-    scores = chain(trial, {5: 3, 3: 4, 4: 2}, 6)
+    scores = chain(trial, {5: 3, 3: 4, 4: 2}, 6, 1)
     scores[5, [1, 3]] = torch.tensor([1.0, 1.001], dtype=torch.float64)
     scores[3] = -1.0
     scores[3, [0, 4]] = torch.tensor([1e-17, 2e-17], dtype=torch.float64)
-    _leads(trial, table(trial, scores, _none(8, 6), start=5, eos=1, budget=4), 3, "Take the index of the largest raw score.")
+    _leads(
+        trial,
+        table(trial, scores, _none(8, 6), start=5, eos=1, budget=4),
+        3,
+        "Take the index of the largest raw score.",
+    )
 
 
 @check_of("seq2seq_greedy_decode", points=0.5, needs=("decode_appends_a_token",))
 def decode_needs_no_more_position_rows(trial: Trial) -> None:
     """As many position rows as max_new_tokens are enough: the last token is returned without another pass."""
-    scores = chain(trial, {2: 3, 3: 0, 0: 4}, 6)
+    scores = chain(trial, {2: 3, 3: 0, 0: 4}, 6, 5)
     enough = table(trial, scores, _none(3, 6), start=2, eos=5, budget=3)
     if _decoded(trial, enough)[0] != _decoded(trial, replace(enough, dec_pos_embed=_none(7, 6)))[0]:
-        raise Failed("With 3 position rows it returned other ids than with 7.", "The last token needs no pass of its own.")
+        raise Failed(
+            "With 3 position rows it returned other ids than with 7.", "The last token needs no pass of its own."
+        )
     _decoded(trial, table(trial, scores, _none(0, 6), start=2, eos=5, budget=0))
 
 
 @check_of("seq2seq_greedy_decode", points=1.5)
 def decode_runs_the_model(trial: Trial) -> None:
     """Encoder and decoder blocks, in order and as in the full forward pass, choose the tokens."""
-    _leads(trial, model(trial), 3, "Encode as in `encode`; run every decoder block on the prefix, with its causal mask.")
+    _leads(
+        trial, model(trial), 3, "Encode as in `encode`; run every decoder block on the prefix, with its causal mask."
+    )
 
 
 @check_of("seq2seq_greedy_decode", points=0.75)
@@ -289,7 +326,9 @@ def decode_ignores_the_spare_slots(trial: Trial) -> None:
     plain = model(trial, encoder_blocks=0, decoder_blocks=1, budget=1)
     noisy = model(trial, encoder_blocks=0, decoder_blocks=1, noisy=True).dec_blocks
     if _decoded(trial, plain)[0] != _decoded(trial, replace(plain, dec_blocks=noisy))[0]:
-        raise Failed("Other tokens came out when only slots 10 and 11 changed.", "Feed-forward weights are in slots 8 and 9.")
+        raise Failed(
+            "Other tokens came out when only slots 10 and 11 changed.", "Feed-forward weights are in slots 8 and 9."
+        )
 
 
 @check_of("seq2seq_greedy_decode", points=0.5, kind="contract", needs=("decode_appends_a_token",))
@@ -319,7 +358,7 @@ def decode_encodes_once(trial: Trial) -> None:
 def decode_returns_a_row_of_ids(trial: Trial) -> None:
     """The result is a one-dimensional tensor of integers on the source's device, not padded."""
     for budget in (2, 0):
-        d = table(trial, chain(trial, {2: 3, 3: 4}, 6), _none(4, 6), start=2, eos=5, budget=budget)
+        d = table(trial, chain(trial, {2: 3, 3: 4}, 6, 5), _none(4, 6), start=2, eos=5, budget=budget)
         value = _value(trial, d)
         if not isinstance(value, torch.Tensor) or value.dim() != 1 or value.dtype not in _INTEGERS:
             raise Failed(
@@ -348,7 +387,7 @@ def decode_takes_every_float_dtype(trial: Trial) -> None:
 @check_of("seq2seq_greedy_decode", points=0.5, needs=("decode_appends_a_token",))
 def decode_takes_no_blocks(trial: Trial) -> None:
     """E and L may be 0: the embeddings plus positions then go straight to the head."""
-    d = table(trial, chain(trial, {2: 3, 3: 4}, 6), _none(4, 6), start=2, eos=5, budget=2)
+    d = table(trial, chain(trial, {2: 3, 3: 4}, 6, 5), _none(4, 6), start=2, eos=5, budget=2)
     _tokens(outcome_of(trial, *d.args).value)
 
 
@@ -388,7 +427,12 @@ def _value(trial: Trial, d: Decoding) -> Any:
 
 def _tokens(value: Any) -> list[int]:
     """The ids in a tensor of one row, or in a list. Raises Failed where it holds none."""
-    if isinstance(value, torch.Tensor) and not value.dtype.is_complex and value.dim() and value.shape[-1] == value.numel():
+    if (
+        isinstance(value, torch.Tensor)
+        and not value.dtype.is_complex
+        and value.dim()
+        and value.shape[-1] == value.numel()
+    ):
         value = value.reshape(-1).tolist()
     if isinstance(value, list | tuple):
         value = [v.item() if isinstance(v, torch.Tensor) and v.numel() == 1 else v for v in value]
@@ -463,7 +507,9 @@ def beam_corrects_no_length(trial: Trial) -> None:
 @check_of("beam_search", points=0.0)
 def beam_breaks_ties_to_the_smaller(trial: Trial) -> None:
     """Equal sums go to the smaller ids."""
-    rows = _rows({0: {1: 30, 2: 30, 3: 30, 4: 10}, 1: {2: 50, 4: 50}, 2: {2: 50, 4: 50}, 3: {2: 50, 4: 50}, 4: {4: 100}})
+    rows = _rows(
+        {0: {1: 30, 2: 30, 3: 30, 4: 10}, 1: {2: 50, 4: 50}, 2: {2: 50, 4: 50}, 3: {2: 50, 4: 50}, 4: {4: 100}}
+    )
     for width in (1, 2):
         _beam(trial, _beams(trial, rows, budget=2, width=width), "Sort by falling sum, then by rising ids.")
 
