@@ -112,10 +112,18 @@ _merge_dtype = keeps_dtype("merge_heads", lambda t: (t.normal(2, 2, 3, 4),), poi
 
 @check_of("attention", points=1)
 def mixes_values_by_weight(trial: Trial) -> None:
-    """With queries and keys of one feature each, where the scale is 1, it is softmax of q times k, applied to v."""
+    """With queries and keys of one feature each, where the scale is 1, values are mixed by softmax of q times k."""
     on_record(
-        trial, "attention/narrow", "scores[t, s] is query t times key s, and the weights of row t mix the values."
+        trial,
+        "attention/narrow",
+        "scores[t, s] is query t times key s, and the weights of row t mix the values.",
+        form=_mixture,
     )
+
+
+def _mixture(value: Any) -> Any:
+    """The first of two values: `weights_made_the_mixture` minds the second."""
+    return value[0] if isinstance(value, tuple | list) and len(value) == 2 else value
 
 
 _MIXES = ("mixes_values_by_weight",)

@@ -72,13 +72,13 @@ def bumped(trial: Trial, args: tuple[Any, ...], which: int, at: Any = ...) -> tu
 def on_record(trial: Trial, example: str, hint: Hint | str = "", *, form: Callable[[Any], Any] | None = None) -> Any:
     """Call the answer on an example whose right value is on record. Raises Failed where it differs.
 
-    form: applied to the value first, to let pass what another check is about
+    form: applied to both values first, to let pass what another check is about
     Returns the answer's value.
     """
     args = EXAMPLES[example].inputs()
     value, right = trial.call(*args), right_value(example)
     if form is not None:
-        value = form(value)
+        value, right = form(value), form(right)
     for part in value if isinstance(value, tuple | list) else (value,):
         if isinstance(part, torch.Tensor):
             tensor(part)
