@@ -26,6 +26,8 @@ _SDPA = ("scaled_dot_product_attention", "_scaled_dot_product_*")
 _MHA = ("multi_head_attention_forward", "MultiheadAttention", "_native_multi_head_attention")
 _NORM = ("layer_norm", "LayerNorm", "native_layer_norm", "group_norm", "GroupNorm", "native_group_norm")
 _GELU = ("gelu", "gelu_", "GELU")
+_FAST = ("_transformer_encoder_layer_fwd",)
+_LOSS = ("cross_entropy*", "CrossEntropyLoss", "nll_loss*", "NLLLoss*")
 
 _TABLE = (
     Exercise("causal_mask", "01_mask", 4),
@@ -42,10 +44,10 @@ _TABLE = (
     Exercise("decoder_block", "03_decoder_block", 10, ("TransformerDecoderLayer",)),
     Exercise("positional_encoding", "04_full_forward", 3),
     Exercise("shift_right", "04_full_forward", 2),
-    Exercise("encoder_block", "04_full_forward", 4, ("TransformerEncoderLayer",)),
-    Exercise("encode", "04_full_forward", 2, ("Transformer*",)),
-    Exercise("encoder_decoder_forward", "04_full_forward", 8, ("Transformer*",)),
-    Exercise("sequence_loss", "04_full_forward", 3, ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")),
+    Exercise("encoder_block", "04_full_forward", 4, ("TransformerEncoderLayer", *_FAST)),
+    Exercise("encode", "04_full_forward", 2, ("Transformer*", *_FAST)),
+    Exercise("encoder_decoder_forward", "04_full_forward", 8, ("Transformer*", *_FAST)),
+    Exercise("sequence_loss", "04_full_forward", 3, _LOSS),
     Exercise("parameter_count", "04_full_forward", 2),
     Exercise("next_token", "05_greedy_decode", 4),
     Exercise("seq2seq_greedy_decode", "05_greedy_decode", 16),
