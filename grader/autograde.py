@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -20,6 +21,9 @@ from grader.pool import LocalPool
 from grader.release import masters
 from grader.sandbox import Policy
 from grader.sandbox.probe import decide
+
+if TYPE_CHECKING:
+    from grader.cluster import DaskPool
 
 __all__ = ["Row", "autograde"]
 
@@ -38,17 +42,21 @@ def autograde(
     lessons: Sequence[str],
     *,
     jobs: int | None = None,
+    dask: str | None = None,
     student: str = "*",
     device: str = "cpu",
     policy: Policy | None = None,
     force: bool = False,
+    warn: Callable[[str], None] = lambda _: None,
     begun: Callable[[int], None] = lambda _: None,
     stored: Callable[[Row], None] = lambda _: None,
 ) -> tuple[Row, ...]:
     """Grade all submissions of these lessons and store them. Returns a row for each.
 
     jobs: worker processes; one a core unless given
+    dask: address of a Dask scheduler, whose workers grade instead
     student: a student's folder name, or a pattern of them
+    warn: called with a sentence for each worker of a cluster that is not used
     begun: called once with the number of submissions; stored: called with each row as it is stored
     Raises CourseError where there is nothing to grade.
     """
@@ -60,7 +68,14 @@ def autograde(
         stored(rows[-1])
 
     with ExitStack() as stack:
-        pool = stack.enter_context(LocalPool(course, masters(course), policy, jobs=jobs, device=device))
+        pool: LocalPool | DaskPool
+        if dask is None:
+            pool = LocalPool(course, masters(course), policy, jobs=jobs, device=device)
+        else:
+            pool = _cluster(course, policy, dask, device)
+            for sentence in pool.refused:
+                warn(sentence)
+        stack.enter_context(pool)
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
         steps = [_step(course, lesson, student, grading, partial(keep, lesson)) for lesson in lessons]
         try:
@@ -71,6 +86,14 @@ def autograde(
         except NbGraderException as error:
             raise CourseError(str(error)) from None
     return tuple(rows)
+
+
+def _cluster(course: Course, policy: Policy, address: str, device: str) -> DaskPool:
+    try:
+        from grader.cluster import DaskPool  # an extra: not everyone has a cluster
+    except ImportError:
+        raise CourseError("--dask needs Dask: pip install -r requirements.txt -e '.[cluster]'") from None
+    return DaskPool(course, masters(course), policy, address, device=device)
 
 
 def _step(

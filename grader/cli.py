@@ -110,6 +110,7 @@ def score(
 def autograde(
     lessons: Annotated[list[str], typer.Argument(metavar="LESSON...", help="Lessons to grade.", show_default=False)],
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; one a core unless given.")] = None,
+    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to grade on instead.")] = None,
     student: Annotated[str, typer.Option(metavar="ID", help="A student's folder name, or a pattern of them.")] = "*",
     device: Annotated[Device, typer.Option(help="Where answers are run.")] = Device.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what has not changed.")] = False,
@@ -119,15 +120,19 @@ def autograde(
     from grader import progress
     from grader.autograde import autograde as run
 
+    if jobs is not None and dask is not None:
+        raise typer.BadParameter("either --jobs or --dask; a cluster has the workers that it has")
     with progress.shown(out) as bar:
         rows = run(
             Course.find(),
             lessons,
             jobs=jobs,
+            dask=dask,
             student=student,
             device=_device(device),
             policy=_policy(unsafe),
             force=force,
+            warn=lambda sentence: err.print(sentence, style="yellow", highlight=False),
             begun=bar.begun,
             stored=bar.stored,
         )

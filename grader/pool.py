@@ -13,7 +13,9 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 from typing import Protocol, Self
 
 from grader.course import Course
@@ -45,6 +47,18 @@ class Job:
 def work(job: Job) -> Graded:
     """Grade one job in this process."""
     return _grader(job.root, job.masters, job.policy, job.device).grade(job.data, job.lesson, seed=job.seed)
+
+
+def _begin() -> None:
+    """Called in each new worker: it ends when the process that gives out the work does, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 @cache
@@ -92,7 +106,7 @@ class LocalPool:
     def _try(self, job: Job, result: Future[Graded], tries: int) -> None:
         try:
             if self._executor is None:
-                self._executor = ProcessPoolExecutor(self._jobs, mp_context=self._context)
+                self._executor = ProcessPoolExecutor(self._jobs, mp_context=self._context, initializer=_begin)
             attempt = self._executor.submit(work, job)
         except BrokenProcessPool:
             self._executor = None
