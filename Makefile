@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check build weights strength lab
+.PHONY: help setup demo test check build weights strength bench lab
 
 help:  ## say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ strength: .venv/.ready  ## measure the hidden checks and rewrite their record
 
 weights: .venv/.ready  ## train the translator that lesson 5 uses and write its weights
 	@$(BIN)/python -m grader weights
+
+bench: .venv/.ready  ## measure a whole class against stock nbgrader and write tests/bench/RESULTS.md
+	@$(BIN)/python tests/bench/bench.py
 
 lab: .venv/.ready  ## open lesson 1 in JupyterLab
 	@$(BIN)/jupyter lab --notebook-dir=notebooks notebooks/01_mask/01_mask.ipynb
