@@ -8,8 +8,8 @@ import traceback
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -134,11 +134,12 @@ class _Guarded:
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
         self.recorded = True
-        return self._survived(lambda: record(self._function, args, kwargs))
+        outcome = self._survived(lambda: record(self._function, args, kwargs))
+        return replace(outcome, value=_plain(outcome.value))
 
     def value(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """What it returns, with nothing noted."""
-        return self._survived(lambda: self._function(*args, **kwargs))
+        return _plain(self._survived(lambda: self._function(*args, **kwargs)))
 
     def _survived(self, call: Callable[[], _T]) -> _T:
         try:
@@ -148,6 +149,32 @@ class _Guarded:
         except BaseException as error:  # SystemExit and its like as well: a check never ends the kernel
             rationale, help = _explained(error)
             raise AnswerError(Verdict.ERRORED, rationale, help) from None
+
+
+def _plain(value: Any) -> Any:
+    """What was returned, as objects that checks can look at without running the learner's code.
+
+    Only type() is asked what a value is: everything else an object can answer for itself, also wrongly.
+    Raises AnswerError for what no exercise returns.
+    """
+    kind = type(value)
+    if value is None or kind in (bool, int, float):
+        return value
+    if kind is torch.Tensor:
+        return value
+    if issubclass(kind, torch.Tensor):
+        with suppress(RuntimeError), torch._C.DisableTorchFunctionSubclass():  # sparse ones have no plain form
+            return torch.Tensor.as_subclass(value, torch.Tensor)
+    if issubclass(kind, tuple):
+        return tuple(map(_plain, tuple.__iter__(value)))
+    if issubclass(kind, list):
+        return list(map(_plain, list.__iter__(value)))
+    if issubclass(kind, int):
+        return int.__index__(value)
+    if issubclass(kind, float):
+        return float.__float__(value)
+    name = type.__dict__["__name__"].__get__(kind)  # a class, too, can answer for itself
+    raise AnswerError(Verdict.FAILED, f"It returned an object of type {name}.", "No exercise returns such a thing.")
 
 
 class _QuickTrial(Trial):

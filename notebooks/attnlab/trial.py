@@ -145,7 +145,7 @@ def duplicate(value: Any) -> Any:
 def explain(error: BaseException) -> tuple[str, str]:
     """An exception of the answer as rationale and help."""
     kind, message = type(error).__name__, " ".join(str(error).split())[:300]
-    if isinstance(error, NotImplementedError):
+    if isinstance(error, NotImplementedError) and not message:  # with a message it is PyTorch's, of a missing kernel
         return "It is not written yet.", "Replace the line 'raise NotImplementedError' by your code."
     return f"It raised {kind}: {message}" if message else f"It raised {kind}.", ""
 
