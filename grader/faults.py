@@ -84,14 +84,23 @@ class Library:
 
     def concerning(self, exercise: str) -> tuple[Fault, ...]:
         """The faults that can show in `exercise`: those in its own text, then those in what it uses, nearest first."""
-        near = (exercise, *self.reference.uses(exercise))
         placed = [(self.distance(fault, exercise), n) for n, fault in enumerate(self.faults)]
-        return tuple(self.faults[n] for distance, n in sorted(placed) if distance < len(near))
+        return tuple(self.faults[n] for distance, n in sorted(placed) if distance < len(self._near(exercise)))
 
     def distance(self, fault: Fault, exercise: str) -> int:
         """How far from `exercise` the fault's nearest change lies: 0 in its own text, then as `uses` orders them."""
-        near = (exercise, *self.reference.uses(exercise))
-        return min((near.index(edit.exercise) for edit in fault.edits if edit.exercise in near), default=len(near))
+        near = self._near(exercise)
+        return min((near[edit.exercise] for edit in fault.edits if edit.exercise in near), default=len(near))
+
+    def _near(self, exercise: str) -> Mapping[str, int]:
+        """The exercise and those that it uses, with their places in that order."""
+        if exercise not in self._places:
+            self._places[exercise] = {one: n for n, one in enumerate((exercise, *self.reference.uses(exercise)))}
+        return self._places[exercise]
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        return {}
 
     @cached_property
     def _built(self) -> dict[str, Functions]:
