@@ -11,7 +11,7 @@ from attnlab.recording import Outcome
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
 
-__all__ = ["keeps_dtype", "moved", "outcome_of", "same", "tensor_of", "untouched"]
+__all__ = ["keeps_dtype", "moved", "outcome_of", "readable", "same", "tensor_of", "untouched"]
 
 _REFUSED = ("dtype", "datatype", "scalar type", "input type", "used as indices")
 """Words of torch's messages where two dtypes meet in one operation, or where floats are used as indices."""
@@ -40,15 +40,23 @@ def outcome_of(trial: Trial, *args: Any, float_ids: bool = False) -> Outcome:
         raise
 
 
+def readable(value: Any) -> bool:
+    """Whether it is an ordinary tensor: real numbers, dense, with contents."""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout is torch.strided
+        and not value.is_complex()
+        and not value.is_meta
+    )
+
+
 def tensor_of(value: Any, *shape: int) -> torch.Tensor:
-    """The value as float64 on the CPU. Raises Failed where it is no real tensor of this shape."""
-    wanted = f"a tensor of shape {shape}" if shape else "a 0-dim tensor"
-    if not isinstance(value, torch.Tensor) or value.shape != shape or value.dtype.is_complex:
+    """The value as float64 on the CPU. Raises Failed where it is no ordinary tensor of this shape."""
+    if not readable(value) or value.shape != shape:
+        wanted = f"a tensor of shape {shape}" if shape else "a 0-dim tensor"
         raise Failed(f"It returned {describe(value)}; {wanted} is wanted.")
-    try:
-        return value.detach().to("cpu", torch.float64)
-    except (RuntimeError, NotImplementedError):
-        raise Failed(f"It returned {describe(value)} that holds no readable values.") from None
+    plain: torch.Tensor = value.detach().to("cpu", torch.float64)
+    return plain
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -77,7 +85,7 @@ def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (tor
     for dtype in dtypes:
         name = str(dtype).removeprefix("torch.")
         value = trial.outcome(*_whole(tuple(_to(a, dtype) for a in args))).value  # float ids have their own check
-        if not isinstance(value, torch.Tensor) or value.dtype != dtype:
+        if not readable(value) or value.dtype != dtype:
             raise Failed(
                 f"With {name} parameters it returned {describe(value)}; {name} is wanted.",
                 "Make no tensor of a fixed dtype: take dtype and device from an input, as in x.new_zeros(...).",

@@ -11,7 +11,7 @@ from attnlab.compare import describe
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
 from solutions.hidden.agreement import agrees
-from solutions.hidden.asking import keeps_dtype, moved, outcome_of, same, tensor_of, untouched
+from solutions.hidden.asking import keeps_dtype, moved, outcome_of, readable, same, tensor_of, untouched
 from solutions.hidden.inputs import Model, Size, encoder_inputs, model, noisy_slots, strided
 
 BLOCK = Size(N=2, S=3, T=3, d=8, h=2, E=1, L=1, V_src=6, V_tgt=5)
@@ -551,9 +551,9 @@ def loss_depends_on_logits_and_targets(trial: Trial) -> None:
 
 
 def _number(value: object) -> float:
-    if not isinstance(value, torch.Tensor) or value.numel() != 1 or value.dtype.is_complex:
-        if isinstance(value, float):
-            return value
+    if isinstance(value, float):
+        return value
+    if not isinstance(value, torch.Tensor) or not readable(value) or value.numel() != 1:
         raise Failed(f"It returned {describe(value)}; a 0-dim tensor is wanted.")
     return float(value.detach().to("cpu", torch.float64).reshape(()))
 
@@ -648,7 +648,7 @@ def count_depends_on_every_argument(trial: Trial) -> None:
     values = []
     for args in ((8, 12, 2, 3), (9, 12, 2, 3), (8, 13, 2, 3), (8, 12, 3, 3), (8, 12, 2, 4)):
         value = trial.call(*args)
-        value = value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
+        value = value.item() if readable(value) and value.numel() == 1 else value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Failed(f"It returned {describe(value)}; a number is wanted.")
         values.append(value)

@@ -1321,6 +1321,15 @@ _COUNT = (
         symptom="2d^2 too many for each decoder block.",
     ),
     fault(
+        "count_at_least_one_block",
+        "parameter_count",
+        "encoder = encoder_blocks * (attention",
+        "encoder = max(1, encoder_blocks) * (attention",
+        words="at least one encoder block were counted",
+        help="There may be none, and none has no weights.",
+        symptom="Right as long as there is an encoder.",
+    ),
+    fault(
         "count_as_float",
         "parameter_count",
         "return encoder + decoder",
