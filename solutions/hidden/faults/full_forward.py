@@ -602,7 +602,7 @@ _ENCODE = (
         _ENCODE_LOOP,
         "for block in enc_blocks[-1:]:",
         words="only the last encoder block ran",
-        help="Every block gets the result of the one before.",
+        help="Every block gets the result of the one before: pass enc on, and do not begin with the embeddings again.",
         symptom="Right with one block, wrong with two.",
     ),
     fault(
@@ -612,15 +612,6 @@ _ENCODE = (
         "for block in enc_blocks.flip(0):",
         words="encoder blocks ran from last to first",
         help="Block 0 comes first.",
-        symptom="Right with one block, wrong with two.",
-    ),
-    fault(
-        "encoder_blocks_in_parallel",
-        "encode",
-        "enc = encoder_block(enc, block, num_heads) ",
-        "enc = encoder_block(src_emb[src_ids.long()] + enc_pos_embed, block, num_heads) ",
-        words="every encoder block started from the embeddings again",
-        help="Pass enc on from block to block.",
         symptom="Right with one block, wrong with two.",
     ),
     fault(
@@ -1325,7 +1316,7 @@ _COUNT = (
         "parameter_count",
         "encoder = encoder_blocks * (attention",
         "encoder = max(1, encoder_blocks) * (attention",
-        words="at least one encoder block were counted",
+        words="at least one encoder block was counted",
         help="There may be none, and none has no weights.",
         symptom="Right as long as there is an encoder.",
     ),
