@@ -7,7 +7,7 @@ import copy
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,13 @@ class Sandbox:
             self._context = None
 
     @contextlib.contextmanager
-    def kernel(self) -> Iterator[Kernel]:
-        """A fresh kernel, ended with the block."""
-        kernel = Kernel(self)
+    def kernel(self, policy: Policy | None = None) -> Iterator[Kernel]:
+        """A fresh kernel, ended with the block.
+
+        policy: other limits for this kernel alone; it is confined as all of this sandbox are
+        """
+        limits = self.policy if policy is None else replace(policy, mode=self.policy.mode, unsafe=self.policy.unsafe)
+        kernel = Kernel(self, limits)
         try:
             yield kernel
         finally:
@@ -93,7 +97,7 @@ class Sandbox:
         """What the fork server could not import, and why; such kernels are slower or lack it."""
         return self._server.missing if self._server else []
 
-    def line(self) -> Line:
+    def line(self, policy: Policy | None = None) -> Line:
         """A kernel by its sockets, for a Jupyter client. Close it. Raises SandboxError.
 
         The first one of a sandbox is preceded by one that must be refused all that a kernel must not do.
@@ -114,14 +118,14 @@ class Sandbox:
                 except BaseException:
                     self._proven = False
                     raise
-        return self._server.order(self.policy, self._view)
+        return self._server.order(policy or self.policy, self._view)
 
-    def _launch(self) -> tuple[Line, Client]:
-        """A kernel that is ready for its first cell. Raises SandboxError."""
-        line = self.line()
+    def launch(self, policy: Policy) -> tuple[Line, Client]:
+        """A kernel that is ready for its first cell, and its client. Raises SandboxError."""
+        line = self.line(policy)
         self._context = self._context or zmq.Context()
-        client = Client(self._context, line, message_bytes=self.policy.message_bytes)
-        if not client.connect(self.policy.start_seconds):
+        client = Client(self._context, line, message_bytes=policy.message_bytes)
+        if not client.connect(policy.start_seconds):
             client.close()
             ending = line.close()
             raise SandboxError(f"a kernel did not answer ({_how(ending)})")
@@ -131,10 +135,10 @@ class Sandbox:
 class Kernel:
     """One learner's kernel. It may die at any time; then `alive` is False and `restart` gives a fresh one."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._policy = sandbox.policy
-        self._launch = sandbox._launch
-        self._line, self._client = self._launch()
+    def __init__(self, sandbox: Sandbox, policy: Policy) -> None:
+        self._sandbox = sandbox
+        self._policy = policy
+        self._line, self._client = sandbox.launch(policy)
         self._channel = self._new_channel()
         self._hung: set[int] = set()  # cells that were interrupted: given less time when run again
         self._deadly: set[int] = set()  # cells that a kernel did not survive: not run again
@@ -183,7 +187,7 @@ class Kernel:
 
     def _renew(self) -> None:
         self.close()
-        self._line, self._client = self._launch()
+        self._line, self._client = self._sandbox.launch(self._policy)
         self._channel = self._new_channel()
 
     def _new_channel(self) -> Channel:

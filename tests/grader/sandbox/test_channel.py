@@ -24,7 +24,7 @@ SECONDS = 2.0  # for a call in these tests: long enough for a busy machine, shor
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
     """The first recording of a process imports half of torch; no call's time is to be spent on that."""
-    record(lambda: 0, ())
+    record(torch.neg, (torch.zeros(1),))
 
 
 class Judge:
@@ -44,13 +44,13 @@ class Judge:
 
 @contextlib.contextmanager
 def judge_of(
-    peer: Callable[[socket.socket], None], *, seconds: float = SECONDS, limits: wire.WireLimits = wire.WireLimits()
+    peer: Callable[[socket.socket], None], *, seconds: float = SECONDS, blob: int = wire.WireLimits().blob
 ) -> Iterator[Judge]:
     """A judge whose other end is `peer`, run in a thread."""
     ours, theirs = socket.socketpair()
     thread = threading.Thread(target=peer, args=(theirs,), daemon=True)
     thread.start()
-    judge = Judge(ours, seconds, limits)
+    judge = Judge(ours, seconds, wire.WireLimits(blob=blob))
     try:
         yield judge
     finally:
@@ -179,10 +179,10 @@ def said(*reply: Any) -> bytes:
 @pytest.mark.parametrize(
     "reply",
     [
-        lambda n: b"garbage that is no header, but long enough to be one",
-        lambda n: wire.HEADER.pack(b"atn1", 1 << 31, 0),
-        lambda n: wire.HEADER.pack(b"atn1", 4, 1 << 50),
-        lambda n: wire.HEADER.pack(b"atn1", 4, 0) + b"{{{{",
+        lambda _: b"garbage that is no header, but long enough to be one",
+        lambda _: wire.HEADER.pack(b"atn1", 1 << 31, 0),
+        lambda _: wire.HEADER.pack(b"atn1", 4, 1 << 50),
+        lambda _: wire.HEADER.pack(b"atn1", 4, 0) + b"{{{{",
         lambda n: said(n + 1, "value", 1, (), 0, []),
         lambda n: said(n - 1, "value", 1, (), 0, []),
         lambda n: said(str(n), "value", 1, (), 0, []),
@@ -197,9 +197,9 @@ def said(*reply: Any) -> bytes:
         lambda n: said(n, "value", 1, (), 0, ["x" * 1000]),
         lambda n: said(n, "value", 1, (), 0, ["x"] * 5000),
         lambda n: said(n, "error", 1, "text", None, None),
-        lambda n: said("passed"),
-        lambda n: wire.encode({"a": 1}).to_bytes(),
-        lambda n: wire.encode(None).to_bytes(),
+        lambda _: said("passed"),
+        lambda _: wire.encode({"a": 1}).to_bytes(),
+        lambda _: wire.encode(None).to_bytes(),
         lambda n: wire.encode((n, "value", torch.zeros(2, 3).T, (), 0, []), strides=True).to_bytes(),
     ],
 )
@@ -216,15 +216,15 @@ def test_a_reply_that_is_none_ends_the_kernel(reply: Callable[[int], bytes]) -> 
 
 def test_an_error_with_hostile_words_is_cleaned_and_cut() -> None:
     kind, text = "Val\nue\x00" * 100, "\x1b]0;pwned\x07" * 10_000 + "\u202e"
-    with judge_of(replying(lambda n: said(n, "error", kind, text, "x", {"a": 1}))) as judge:
-        with pytest.raises(AnswerError) as raised:
-            judge.call("f")
+    hostile = replying(lambda n: said(n, "error", kind, text, "x", {"a": 1}))
+    with judge_of(hostile) as judge, pytest.raises(AnswerError) as raised:
+        judge.call("f")
     assert raised.value.rationale.isprintable() and len(raised.value.rationale) < 500
     assert judge.ended == []
 
 
 def test_a_peer_that_hangs_times_out() -> None:
-    with judge_of(lambda end: time.sleep(0.6), seconds=0.2) as judge:
+    with judge_of(lambda _: time.sleep(0.6), seconds=0.2) as judge:
         started = time.monotonic()
         with pytest.raises(AnswerError) as raised:
             judge.call("f")
@@ -233,7 +233,7 @@ def test_a_peer_that_hangs_times_out() -> None:
 
 
 def test_a_peer_that_never_reads_times_out() -> None:
-    with judge_of(lambda end: time.sleep(0.6), seconds=0.2) as judge, pytest.raises(AnswerError) as raised:
+    with judge_of(lambda _: time.sleep(0.6), seconds=0.2) as judge, pytest.raises(AnswerError) as raised:
         judge.call("f", torch.zeros(4_000_000))
     assert raised.value.verdict is Verdict.TIMED_OUT
 
@@ -261,7 +261,7 @@ def test_a_peer_that_closes_has_ended() -> None:
 
 def test_a_value_that_is_too_large_is_refused() -> None:
     names = notebook("def f(n):\n    return torch.zeros(n)")
-    with judge_of(agent(names), limits=wire.WireLimits(blob=10_000)) as judge:
+    with judge_of(agent(names), blob=10_000) as judge:
         assert judge.call("f", 1000).value.shape == (1000,)
         with pytest.raises(AnswerError) as raised:
             judge.call("f", 100_000)
