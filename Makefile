@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check build weights strength bench lab
+.PHONY: help setup demo test check build seeds weights strength bench lab
 
 help:  ## say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ check: .venv/.ready  ## lint, types, and that the notebooks are as built
 
 strength: .venv/.ready  ## measure the hidden checks and rewrite their record
 	@$(BIN)/python -m grader strength
+
+seeds: .venv/.ready  ## hold every fault and style to the same score on fifty seeds; an hour
+	@$(BIN)/python -m pytest -n 2 -m seeds --seeds tests/solutions
 
 weights: .venv/.ready  ## train the translator that lesson 5 uses and write its weights
 	@$(BIN)/python -m grader weights

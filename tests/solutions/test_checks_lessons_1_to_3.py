@@ -142,7 +142,7 @@ def test_a_style_earns_everything(path: Path) -> None:
     assert [lost(judged(path.parent.name, styled(path), seed)) for seed in FEW] == [()] * len(FEW)
 
 
-@pytest.mark.slow
+@pytest.mark.seeds
 @every_style
 def test_a_style_earns_everything_with_any_seed(path: Path) -> None:
     assert [lost(judged(path.parent.name, styled(path), seed)) for seed in MANY] == [()] * len(MANY)
@@ -167,7 +167,7 @@ def test_a_fault_costs_the_same_checks_with_every_seed(fault: Fault) -> None:
     assert others == [first] * len(others)
 
 
-@pytest.mark.slow
+@pytest.mark.seeds
 @every_fault
 def test_a_fault_costs_the_same_checks_with_any_seed(fault: Fault) -> None:
     first = lost(faulty(fault, fault.exercise, 0))
@@ -177,7 +177,7 @@ def test_a_fault_costs_the_same_checks_with_any_seed(fault: Fault) -> None:
     assert [lost(judged(fault.exercise, answer, seed)) for seed in seeds] == [first] * len(seeds)
 
 
-@pytest.mark.slow
+@pytest.mark.seeds
 @every_fault
 def test_a_fault_further_down_scores_the_same_with_every_seed(fault: Fault) -> None:
     for exercise in MINE:

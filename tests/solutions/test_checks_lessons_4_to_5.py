@@ -143,7 +143,7 @@ def test_a_style_earns_everything(path: Path) -> None:
     assert {lost(judged(path.parent.name, styled(path), seed)) for seed in FEW} == {()}
 
 
-@pytest.mark.slow
+@pytest.mark.seeds
 @each_style
 def test_a_style_earns_everything_with_any_seed(path: Path) -> None:
     assert {lost(judged(path.parent.name, styled(path), seed)) for seed in MANY} == {()}
@@ -169,7 +169,7 @@ def test_a_fault_costs_the_same_checks_with_every_seed(id: str) -> None:
     assert len(found) == 1 or id in DRAWN
 
 
-@pytest.mark.slow
+@pytest.mark.seeds
 @each_fault
 def test_a_fault_costs_the_same_checks_with_any_seed(id: str) -> None:
     fault = FAULTS[id]
