@@ -77,6 +77,11 @@ class _Counter(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.count = 0
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # Else PyTorch loads its compiler with the first call, which takes more than a second and is not used here.
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1
         ran(func.overloadpacket.__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from attnlab.checking import check_of
 from attnlab.public.clauses import keeps_dtype, leaves_inputs_alone
@@ -68,9 +69,36 @@ def _boolean(mask: Any) -> None:
 @check_of("causal_mask", points=0.5, kind="contract", needs=("own_and_earlier_positions",))
 def made_on_the_device(trial: Trial) -> None:
     """The mask is made on the device that is asked for."""
-    mask = trial.call(4, device="meta")  # PyTorch's device without storage: every machine has it
-    if not isinstance(mask, torch.Tensor) or mask.device.type != "meta":
+    with _Following(torch.device("cpu", 0)) as device:  # another name of the CPU, which nobody uses by default
+        mask = trial.call(4, device=device.wanted)
+    if not device.made(mask):
         raise Failed("The mask is not on the device that was asked for.", "Pass device on to what makes the tensor.")
+
+
+class _Following(TorchFunctionMode):
+    """Notes which tensors come from a call that names the wanted device, or from tensors that do.
+
+    So a CPU tells what a GPU would. PyTorch's device "meta" would too, but loads for more than a second at first use.
+    """
+
+    def __init__(self, wanted: torch.device) -> None:
+        super().__init__()
+        self.wanted = wanted
+        self._made: list[Any] = []
+
+    def made(self, value: Any) -> bool:
+        """Whether `value` is such a tensor, or names the device, or is a list with one of these."""
+        if isinstance(value, tuple | list):
+            return any(map(self.made, value))
+        if isinstance(value, torch.device | str):
+            return str(value) == str(self.wanted)
+        return any(value is tensor for tensor in self._made)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        value = func(*args, **(kwargs or {}))
+        if self.made([*args, *(kwargs or {}).values()]):
+            self._made += value if isinstance(value, tuple | list) else [value]
+        return value
 
 
 # padding_mask ---------------------------------------------------------------------------------------------------------
