@@ -19,10 +19,11 @@ from attnlab.fault import Fault
 from attnlab.recording import Outcome
 from attnlab.trial import Call, Trial
 from attnlab.verdict import AnswerError, Verdict
+from grader.budget import Budget
 from grader.faults import Library, read_faults
 from grader.judge import Evidence, Finding, hidden_checks
 from grader.reference import Reference
-from grader.search import Budget, Explanation, Search
+from grader.search import Explanation, Search
 
 __all__ = ["OPENING", "Budget", "Diagnosis"]
 

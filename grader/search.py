@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +15,12 @@ from attnlab.fault import Fault
 from attnlab.recording import record
 from attnlab.trial import Call
 from attnlab.verdict import AnswerError
+from grader.budget import Budget, SpentError
 from grader.faults import FaultError, Library
 from grader.judge import Evidence
 from grader.likeness import Behaviour, behave, unlike
 
-__all__ = ["Budget", "Explanation", "Search"]
+__all__ = ["Explanation", "Search"]
 
 ASKED = 3
 """How often the answer is asked again: each time halves what is left or better, and a sandbox's call takes its time."""
@@ -48,33 +48,6 @@ SLIPS = ("NotImplementedError", "NameError", "AttributeError", "ImportError", "M
 
 Explanation = tuple[Fault, ...]
 """One fault, or two that act together; () is the reference itself."""
-
-
-@dataclass
-class Budget:
-    """What a diagnosis may spend: evaluations of faulty references, and seconds of this thread's CPU time.
-
-    Evaluations are what decides as a rule; the seconds are there for inputs that are dearer than foreseen.
-    """
-
-    evaluations: int = 4000  # a cheap exercise's call takes 0.1 ms to 0.3 ms
-    seconds: float = 1.5  # of the 2 s that a failing exercise may cost; the rest is for the last call and for asking
-    clock: Callable[[], float] = time.thread_time
-    started: float = field(init=False)
-    spent: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        self.started = self.clock()
-
-    def spend(self) -> None:
-        """Note one evaluation. Raises _SpentError where there is none left."""
-        if self.spent >= self.evaluations or self.clock() - self.started > self.seconds:
-            raise _SpentError
-        self.spent += 1
-
-
-class _SpentError(Exception):
-    """The budget is used up."""
 
 
 class _Order:
@@ -156,7 +129,7 @@ class Search:
                     return self._most_specific(left)
                 near = []
             return self._drawn() or self._pairs()
-        except _SpentError:
+        except SpentError:
             return self._most_specific(near)
 
     # single faults ----------------------------------------------------------------------------------------------------
@@ -174,7 +147,7 @@ class Search:
                     continue
                 try:
                     distance = self._fits((fault,))
-                except _SpentError:
+                except SpentError:
                     if not found:
                         raise
                     break
@@ -225,15 +198,17 @@ class Search:
 
     def _drawn(self) -> tuple[Explanation, ...]:
         """For an answer that says something else when it is asked the same again: the own faults that draw."""
-        again = self.failed[:ASKED]
-        if not self.evidence.alive or all(unlike(self._ask(call), _done(call)) <= 1.0 for call in again):
+        if not self.evidence.alive:
+            return ()
+        again = self.failed[:SAMPLED]
+        if all(unlike(self._ask(call), _done(call)) <= 1.0 for call in again[:ASKED]):
             return ()
         own = (fault for fault in self.library.concerning(self.evidence.exercise) if self._own(fault))
         return tuple((fault,) for fault in own if any(self._draws(fault, call) for call in again))
 
     def _draws(self, fault: Fault, call: Call) -> bool:
-        first, second = (self._behaviour(self._function((fault,)), call) for _ in range(2))
-        return unlike(first, second) > 1.0
+        first, *others = (self._behaviour(self._function((fault,)), call) for _ in range(ASKED))
+        return any(unlike(first, other) > 1.0 for other in others)
 
     # several that fit -------------------------------------------------------------------------------------------------
 
