@@ -40,6 +40,7 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # sets and hashes come out the same in every run
     "PYTHONDONTWRITEBYTECODE": "1",  # the environment is read-only
     "PYTHONNOUSERSITE": "1",
+    "ATTNLAB_NOTEBOOKS": "",  # a lesson is graded with the stand-ins under it, also where notebooks can be reached
 }
 
 
