@@ -345,6 +345,20 @@ def masked_softmax(scores: torch.Tensor, allowed: torch.Tensor | None = None) ->
 check(masked_softmax)
 
 # %% [markdown]
+# ## See it: the mask lab
+#
+# Every way of hiding a key, right or wrong, through the functions that you have just written.
+#
+# **Predict before you move anything.** The causal mask is on and applied before the softmax. You set it to *after it*:
+# which of the six rows still sums to 1? You set the diagonal to -1: what becomes of row 0? You hide with -1e9 and make
+# the scores larger: which row is the first to read a hidden key?
+
+# %% kind="show"
+from attnlab import mask_lab
+
+mask_lab(masked_softmax, causal_mask, padding_mask)
+
+# %% [markdown]
 # ## The chapter's two tables
 #
 # Five positions, all scores equal. With nothing to choose between the keys, all structure in the second table comes

@@ -1,6 +1,27 @@
-"""The student library: checks of what you wrote, and what your earlier lessons hand on."""
+"""The student library: checks of what you wrote, pictures of it, and what your earlier lessons hand on."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from attnlab.chain import earlier
 from attnlab.report import Report, check
 
-__all__ = ["Report", "check", "earlier"]
+if TYPE_CHECKING:
+    from attnlab.widgets import (
+        attention_view,
+        mask_lab,
+        recorded_attention,
+    )
+
+__all__ = [
+    "Report", "attention_view", "check", "earlier", "mask_lab", "recorded_attention",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Called by Python for names that are not here yet. The widgets are loaded when the first of them is asked for."""
+    if name in __all__:
+        return getattr(import_module("attnlab.widgets"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

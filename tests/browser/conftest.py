@@ -1,0 +1,195 @@
+"""A browser, a JupyterLab of our own, and notebooks opened in it as a learner would."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+
+from grader.course import Course
+from grader.release import release_text
+from grader.source import source_notebook, text_of
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+START_SECONDS = 120  # a loaded machine takes half a minute to start JupyterLab
+PATIENCE = 120_000  # milliseconds that a state may take; nothing waits longer than it has to
+QUIET = (  # what the front ends themselves say on a healthy page
+    "ResizeObserver loop",
+    "Failed to load resource: the server responded with a status of 404",  # optional settings and workspaces
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the browser tests with one line where there is no browser; in CI that is an error."""
+    here = Path(__file__).parent
+    mine = [item for item in items if here in item.path.parents]
+    for item in mine:
+        item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.xdist_group("browser"))
+    if mine and not any(map(shutil.which, BROWSERS)) and not os.environ.get("CI"):
+        for item in mine:
+            item.add_marker(pytest.mark.skip(reason="no Chromium on this machine: install it to run the browser tests"))
+
+
+@dataclass
+class Opened:
+    """A notebook open in a front end, and what went wrong meanwhile."""
+
+    page: Page
+    lesson: str
+    pictures: Path
+    complaints: list[str] = field(default_factory=list)
+
+    def run_all(self) -> None:
+        """Run every cell and wait until the last has run."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+    def view(self, heading: str) -> Locator:
+        """The view whose heading begins so."""
+        return self.page.locator(".attnlab-view").filter(has_text=heading).first
+
+    def outputs(self) -> list[dict[str, Any]]:
+        """All outputs of all cells, as the notebook would save them."""
+        return self.page.evaluate(
+            """() => {
+                const cells = window.jupyterapp.shell.currentWidget.content.model.cells;
+                const found = [];
+                for (const cell of cells) if (cell.type === 'code') found.push(...cell.sharedModel.getOutputs());
+                return found;
+            }"""
+        )
+
+    def picture(self, name: str, of: Locator | None = None) -> None:
+        """Keep a screenshot for a person to look at."""
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        (of or self.page).screenshot(path=self.pictures / f"{self.lesson}-{name}.png")
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running JupyterLab, which serves Notebook 7 too."""
+
+    url: str
+    root: Path
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, course: Course) -> Iterator[Server]:
+    """Solved and released notebooks, each with its neighbours, in a JupyterLab that knows nothing of its host."""
+    home = tmp_path_factory.mktemp("jupyter")
+    root = home / "notebooks"
+    for name, lesson in course.lessons.items():
+        for kind, text in (("solved", text_of(source_notebook(lesson))), ("released", release_text(lesson))):
+            path = root / kind / name / f"{name}.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_text(text, encoding="utf-8")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = home / "settings"
+    settings.mkdir()
+    news = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    (settings / "overrides.json").write_text(json.dumps(news))
+    folders = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+        "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}",
+        "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.expose_app_in_browser=True", "--LabApp.news_url=None",
+        f"--LabApp.app_settings_dir={settings}", f"--JupyterNotebookApp.app_settings_dir={settings}",
+        f"--LabApp.workspaces_dir={home / 'workspaces'}", f"--LabApp.user_settings_dir={home / 'user'}",
+    ]  # fmt: skip
+    environment = {**os.environ, **folders, "OMP_NUM_THREADS": "1", "HOME": str(home)}
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(
+            command, env=environment, cwd=home, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait(f"{url}/api", process, home / "log")
+        yield Server(url, root)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)  # the kernels with it
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)  # between two questions, not instead of one
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert path, "no Chromium on this machine, and CI must run the browser tests"
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[Callable[..., Opened]]:
+    """Open a lesson: kind "solved" or "released", front "lab" or "notebook". Closed, kernel included, afterwards."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, device_scale_factor=1)
+    context.set_default_timeout(PATIENCE)
+    opened: list[Opened] = []
+
+    def opens(lesson: str, kind: str = "solved", front: str = "lab") -> Opened:
+        page = context.new_page()
+        notebook = Opened(page, lesson, course.root / ".artefacts" / "browser")
+        opened.append(notebook)
+        _listen(page, notebook.complaints, server.url)
+        tree = {"lab": "lab/tree", "notebook": "notebooks"}[front]
+        page.goto(f"{server.url}/{tree}/{kind}/{lesson}/{lesson}.ipynb{'?reset' if front == 'lab' else ''}")
+        page.wait_for_function(
+            """() => { const at = window.jupyterapp?.shell?.currentWidget; const kernel = at?.sessionContext;
+                return at?.content?.model && kernel?.isReady && kernel.session?.kernel?.status === 'idle'; }"""
+        )
+        return notebook
+
+    yield opens
+    for notebook in opened:
+        notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    context.close()
+
+
+def _listen(page: Page, complaints: list[str], url: str) -> None:
+    """Note what a healthy page does not do: errors on the console, requests to anywhere else."""
+
+    def console(message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(known in message.text for known in QUIET):
+            complaints.append(f"console: {message.text}")
+
+    def request(asked: Request) -> None:
+        if not asked.url.startswith((url, url.replace("http", "ws"), "data:", "blob:", "about:")):
+            complaints.append(f"off-site: {asked.url}")
+
+    page.on("console", console)
+    page.on("pageerror", lambda error: complaints.append(f"page: {error}"))
+    page.on("request", request)
