@@ -237,7 +237,7 @@ def decode_spends_the_budget(trial: Trial) -> None:
 def decode_appends_nothing_without_budget(trial: Trial) -> None:
     """With max_new_tokens of 0 or less the start token alone is returned, EOS or not."""
     for budget, eos in ((0, 5), (-3, 5), (0, 2)):
-        d = table(trial, chain(trial, {2: 3, 3: 4}, 6, eos), _none(3, 6), start=2, eos=eos, budget=budget)
+        d = table(trial, chain(trial, {2: 3, 3: 4}, 6, eos), _none(5, 6), start=2, eos=eos, budget=budget)
         tokens, _ = _decoded(trial, d)
         if _appended(tokens, d.start):
             raise Failed(

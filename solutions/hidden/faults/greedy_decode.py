@@ -522,17 +522,8 @@ _CHOICE = (
         "seq2seq_greedy_decode",
         "next_token(dec[0, -1] @ w_head)",
         "next_token((dec[0, -1] @ w_head).softmax(-1))",
-        words="scores went through a softmax before they were compared",
+        words="scores went through a softmax or log-softmax before they were compared",
         help="Compare raw scores: softmax rounds close ones to ties.",
-        symptom="Right unless scores are very close.",
-    ),
-    fault(
-        "decode_log_softmax_first",
-        "seq2seq_greedy_decode",
-        "next_token(dec[0, -1] @ w_head)",
-        "next_token((dec[0, -1] @ w_head).log_softmax(-1))",
-        words="scores went through a log-softmax before they were compared",
-        help="Compare raw scores: subtracting logsumexp rounds close ones to ties.",
         symptom="Right unless scores are very close.",
     ),
     fault(
