@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,21 @@ def descendants(process: int) -> set[int]:
             if parent == process:
                 found |= {int(entry.name)} | descendants(int(entry.name))
     return found
+
+
+def of_kernels(sandbox: Sandbox) -> set[int]:
+    """The processes below a sandbox's fork server."""
+    if sandbox._server is None or sandbox._server._process is None:
+        return set()
+    return descendants(sandbox._server._process.pid)
+
+
+def all_gone(sandbox: Sandbox, seconds: float = 2.0) -> bool:
+    """Whether nothing but the fork server is left, at once or within that time."""
+    deadline = time.monotonic() + seconds
+    while of_kernels(sandbox) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not of_kernels(sandbox)
 
 
 def open_files() -> int:
