@@ -16,7 +16,8 @@ from grader.source import source_notebook, text_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kernels")]
 
-POINTS = {"01_mask": 16, "02_cross_attention": 20, "03_decoder_block": 20, "04_full_forward": 24, "05_greedy_decode": 20}
+LESSONS = ("01_mask", "02_cross_attention", "03_decoder_block", "04_full_forward", "05_greedy_decode")
+POINTS = dict(zip(LESSONS, (16, 20, 20, 24, 20), strict=True))
 
 
 def score(course: Course, *args: str | Path) -> subprocess.CompletedProcess[str]:
