@@ -24,7 +24,7 @@ def _one_thread() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write the expected ledgers anew; read the diff after")
-    parser.addoption("--seeds", action="store_true", help="try every fault and style on fifty seeds, which takes an hour")
+    parser.addoption("--seeds", action="store_true", help="try all faults and styles on fifty seeds: an hour")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
