@@ -345,18 +345,40 @@ def masked_softmax(scores: torch.Tensor, allowed: torch.Tensor | None = None) ->
 check(masked_softmax)
 
 # %% [markdown]
-# ## See it: the mask lab
+# ## See it
 #
-# Every way of hiding a key, right or wrong, through the functions that you have just written.
+# Three pictures of what you have just written. They can be moved with the mouse or with the keyboard: Tab goes from one
+# control to the next, the arrows change it.
+#
+# **Yours beside the right one**, on the examples that the checks use, and a sentence that says where they differ. In
+# the example *masked*, the allowed keys of the three rows are 0 1 3, then 1 2, then 0.
+#
+# **Predict before you look.** In which row is the largest weight exactly 1?
+
+# %% kind="show"
+from attnlab import contrast_view, leak_probe, mask_lab
+
+contrast_view(masked_softmax)
+
+# %% [markdown]
+# **The mask lab**: every way of hiding a key, right or wrong, through your functions.
 #
 # **Predict before you move anything.** The causal mask is on and applied before the softmax. You set it to *after it*:
 # which of the six rows still sums to 1? You set the diagonal to -1: what becomes of row 0? You hide with -1e9 and make
 # the scores larger: which row is the first to read a hidden key?
 
 # %% kind="show"
-from attnlab import mask_lab
-
 mask_lab(masked_softmax, causal_mask, padding_mask)
+
+# %% [markdown]
+# **The leak probe.** A map can look triangular and still be computed from the future. The probe looks at no weights: it
+# changes one token of the input and measures how far each output moves.
+#
+# **Predict before you move anything.** Token 3 of 6 changes. Which outputs move? And without the mask?
+
+# %% kind="show"
+x = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))  # (T, d)
+leak_probe(lambda x: masked_softmax(x @ x.T, causal_mask(len(x))) @ x, x, "<s> the cat sees the dog")
 
 # %% [markdown]
 # ## The chapter's two tables

@@ -235,6 +235,17 @@ def attention(
 check(attention)
 
 # %% [markdown]
+# Yours beside the right one, on the examples that the checks use: a map of each, their difference, and a sentence that
+# says where they differ.
+#
+# **Predict before you look.** Had you forgotten the root, would the largest weight of a row be larger or smaller?
+
+# %% kind="show"
+from attnlab import contrast_view
+
+contrast_view(attention)
+
+# %% [markdown]
 # The worked number, with your function: 11.19, from weights 0.881 and 0.119.
 
 # %% kind="show"
@@ -470,6 +481,20 @@ def cross_attention(
 
 # %% kind="tests" exercise="cross_attention" points=4
 check(cross_attention)
+
+# %% [markdown]
+# ## See it: who asks whom
+#
+# The chapter's French and English words again, now through your `cross_attention`. The map is drawn from the weights
+# that your own functions make on the way.
+#
+# **Predict before you move anything.** You exchange the roles, so that the English words ask: how many rows and columns
+# has the map then? And which rows change when the last two source words are padding?
+
+# %% kind="show"
+from attnlab import cross_view
+
+cross_view(cross_attention)
 
 # %% [markdown]
 # ## One implementation, three uses

@@ -349,6 +349,38 @@ def decoder_block(dec: torch.Tensor, enc: torch.Tensor, block: torch.Tensor, num
 check(decoder_block)
 
 # %% [markdown]
+# ## See it
+#
+# **Yours beside the right one**, on the example that the checks use: rows are tokens, columns features.
+#
+# **Predict before you look.** Without the causal mask, one row of each sentence would still be right. Which?
+
+# %% kind="show"
+from attnlab import block_trace, contrast_view, leak_probe
+
+contrast_view(decoder_block)
+
+# %% [markdown]
+# **The block, step by step.** Your functions, one after the other, on four tokens; each row of the map is a token.
+# Leave sublayers out, or move the norm.
+#
+# **Predict before you move anything.** At which step does the source enter? What are the sizes of the tokens at the
+# last step, and what are they when the norm stands before each sublayer instead?
+
+# %% kind="show"
+block_trace(decoder_block, multi_head_attention, cross_attention, feed_forward, layer_norm, causal_mask)
+
+# %% [markdown]
+# **The leak probe**, now through the whole block: one target token changes, and bars show how far each output moves.
+#
+# **Predict before you move anything.** Token 2 of 4 changes. Its own output moves; which other?
+
+# %% kind="show"
+random = torch.Generator().manual_seed(0)
+dec, enc, block = (torch.randn(*shape, generator=random) / 8**0.5 for shape in ((4, 8), (1, 5, 8), (12, 8, 8)))
+leak_probe(lambda dec: decoder_block(dec[None], enc, block, 2), dec, "<s> le chat le")
+
+# %% [markdown]
 # Four things that must hold, each tried with your block: the worked case, the statistics of the output, what moves when
 # a target token changes, and what moves when a source token does.
 

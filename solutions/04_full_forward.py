@@ -413,6 +413,21 @@ def encoder_decoder_forward(
 check(encoder_decoder_forward)
 
 # %% [markdown]
+# ### See it: every head of every block
+#
+# Weights that have been trained are shipped with the course. Here your forward pass reads *the black cat is small* and
+# is fed *le chat noir est petit*, and the weights of all its attentions are recorded on the way.
+#
+# **Predict before you move anything.** Which of the three kinds has a triangle, and which is not square? In the
+# cross-attention, which source word does the position read that has just been fed "chat" and must say "noir"? Do the
+# four heads agree?
+
+# %% kind="show"
+from attnlab import attention_view, leak_probe, recorded_translation
+
+attention_view(recorded_translation(encoder_decoder_forward))
+
+# %% [markdown]
 # Try it on random weights: 5 source words out of 12, 4 target words out of 9. The cell changes one thing at a time
 # and prints how far the logits move at each target position.
 #
@@ -436,6 +451,14 @@ for what, s, t in [("target word 2", src, other_tgt), ("source word 4", other_sr
 # Target word 2 reaches positions 2 and 3 and no earlier one: exact zeros, thanks to minus infinity. A source word
 # reaches them all.
 #
+# The leak probe does the same for each position in turn, on the same model.
+#
+# **Predict before you move it.** Word 0 changes: which positions move?
+
+# %% kind="show"
+leak_probe(lambda tgt: encoder_decoder_forward(src, tgt, *model, 2), tgt, vocabulary=9)
+
+# %% [markdown]
 # ### Does depth change the output?
 #
 # A chapter that you may have read beside this course asks what happens when blocks are stacked. The cell below runs
@@ -551,6 +574,18 @@ def sequence_loss(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | Non
 
 # %% kind="tests" exercise="sequence_loss" points=3
 check(sequence_loss)
+
+# %% [markdown]
+# **See it: the shift.** Your functions with the shipped weights. What goes in, which word scores best, and the label
+# stand one above the other, with the loss of each position below.
+#
+# **Predict before you move anything.** The model was trained with one shift. If each position is fed its own label
+# instead, which word will it say at position 0? Does the loss rise a little or a lot? And what does padding change?
+
+# %% kind="show"
+from attnlab import shift_view
+
+shift_view(shift_right, encoder_decoder_forward, sequence_loss)
 
 # %% kind="show"
 print("worked number:", sequence_loss(torch.tensor([[[2.0, 1.0, 0.0]]]), torch.tensor([[0]])))

@@ -284,6 +284,30 @@ except ValueError as sorry:
     print(sorry)
 
 # %% [markdown]
+# ### Step through it
+#
+# The same translation, one word at a time, through your `encode`, your `decoder_block` and your `next_token`. At each
+# step you see the best five words, what the position reads, and you may **overrule** the choice.
+#
+# **Predict before you press anything.** As the second word, choose something other than "chat". Does the rest of the
+# sentence stay, or does it follow? Can a wrong word be taken back later?
+
+# %% kind="show"
+from attnlab import attention_view, decode_stepper, recorded_attention
+
+decode_stepper(seq2seq_greedy_decode, encode, decoder_block, next_token, "the black cat is small")
+
+# %% [markdown]
+# All heads of the last pass, as your loop made them. **Predict:** is the cross-attention of block 0 as sharp as that of
+# block 1?
+
+# %% kind="show"
+english, french = "the black cat is small", "<s> le chat noir est petit"
+with recorded_attention(seq2seq_greedy_decode, source=english, target=french) as seen:
+    seq2seq_greedy_decode(*translator.arguments(english))
+attention_view(seen)
+
+# %% [markdown]
 # ## 4 · Break it
 #
 # Each line of the next cell is a common mistake, written as a change of the *arguments*: a cross-attention whose W_o

@@ -11,12 +11,20 @@ from attnlab.report import Report, check
 if TYPE_CHECKING:
     from attnlab.widgets import (
         attention_view,
+        block_trace,
+        contrast_view,
+        cross_view,
+        decode_stepper,
+        leak_probe,
         mask_lab,
         recorded_attention,
+        recorded_translation,
+        shift_view,
     )
 
 __all__ = [
-    "Report", "attention_view", "check", "earlier", "mask_lab", "recorded_attention",
+    "Report", "attention_view", "block_trace", "check", "contrast_view", "cross_view", "decode_stepper", "earlier",
+    "leak_probe", "mask_lab", "recorded_attention", "recorded_translation", "shift_view",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from html import escape
 import plotly.graph_objects as go
 from torch import Tensor
 
-__all__ = ["Table", "curves", "heatmap", "table"]
+__all__ = ["Table", "curves", "dress", "heatmap", "table"]
 
 CLEAR = "rgba(0,0,0,0)"  # lets a dark or a light page show through
 GREY = "rgba(128,128,128,0.35)"  # masked cells: a colour that the scale does not have
@@ -84,7 +84,7 @@ def heatmap(
             hovertemplate="query %{y}, key %{x}: %{z:.3f}<extra></extra>",
         )
     )
-    _dress(figure, title, "key (attended to)", "query (attends)")
+    dress(figure, title, "key (attended to)", "query (attends)")
     figure.update_xaxes(showgrid=False, **_ticks(keys))
     figure.update_yaxes(showgrid=False, autorange="reversed", **_ticks(queries))
     figure.update_layout(plot_bgcolor=GREY, width=CELL * len(keys) + 2 * EDGE, height=CELL * len(queries) + 2 * EDGE)
@@ -104,7 +104,7 @@ def curves(
     if any(len(y) != len(x) for y in ys.values()):
         raise ValueError(f"every curve wants {len(x)} points")
     figure = go.Figure([go.Scatter(x=list(x), y=list(y), name=escape(name)) for name, y in ys.items()])
-    _dress(figure, title, x_title, y_title)
+    dress(figure, title, x_title, y_title)
     figure.update_layout(showlegend=True, width=640, height=380)  # fits a notebook's text column
     if log_y:
         figure.update_yaxes(type="log", dtick=1)  # a line for each power of ten
@@ -120,7 +120,8 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
     return {"tickvals": list(range(len(words))), "ticktext": [escape(word) for word in words]}
 
 
-def _dress(figure: go.Figure, title: str, x_title: str, y_title: str) -> None:
+def dress(figure: go.Figure, title: str, x_title: str, y_title: str) -> None:
+    """Give a figure its titles, and colours that can be seen on a light and on a dark page."""
     figure.update_layout(
         title=escape(title), xaxis_title=x_title, yaxis_title=y_title, paper_bgcolor=CLEAR, plot_bgcolor=CLEAR,
         font_color="#808080",  # mid grey: readable on white and on black

@@ -10,7 +10,7 @@ import torch
 
 from attnlab.pictures import Table
 
-__all__ = ["AXES", "Attention", "Kind", "as_weights", "tokens_of"]
+__all__ = ["AXES", "Attention", "Kind", "as_weights", "quoted", "tokens_of"]
 
 Kind = Literal["encoder", "decoder", "cross"]
 
@@ -74,10 +74,10 @@ class Attention:
         return replace(self, weights=self.weights[:, q, k], allowed=allowed, queries=self.queries[q], keys=self.keys[k])
 
     def query(self, t: int) -> str:
-        return f"query {t} '{self.queries[t]}'"
+        return f"query {t} {quoted(self.queries[t])}"
 
     def key(self, s: int) -> str:
-        return f"key {s} '{self.keys[s]}'"
+        return f"key {s} {quoted(self.keys[s])}"
 
     def strongest(self, head: int, t: int, count: int = 2) -> list[tuple[int, float]]:
         """The keys that query t reads most, with their weights; none where the row is zero or not a number."""
@@ -155,6 +155,13 @@ def as_weights(values: Any, what: str = "weights") -> torch.Tensor:
     return tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))
 
 
-def tokens_of(words: Sequence[str] | None, length: int) -> tuple[str, ...]:
-    """These words, or position numbers where there are none."""
-    return tuple(map(str, range(length))) if words is None else tuple(map(str, words))
+def quoted(word: str) -> str:
+    """A word in quotation marks that it does not hold itself."""
+    return f'"{word}"' if "'" in word else f"'{word}'"
+
+
+def tokens_of(words: Sequence[str] | str | None, length: int) -> tuple[str, ...]:
+    """These words, or those of a sentence, or position numbers where there are none."""
+    if words is None:
+        return tuple(map(str, range(length)))
+    return tuple(map(str, words.split() if isinstance(words, str) else words))

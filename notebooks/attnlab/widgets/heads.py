@@ -82,9 +82,9 @@ class AttentionView(View):
         return f"<p>{escape(title)}</p>{html.cells(a.weights[self.head], a.queries, a.keys, AXES[a.kind], hidden)}"
 
     def _of_kind(self) -> list[Attention]:
-        """The layers of the chosen kind that have the shape of the first."""
+        """The layers of the chosen kind in the last pass: those of its shape."""
         found = [a for a in self.attentions if a.kind == self.kind]
-        return [a for a in found if a.weights.shape == found[0].weights.shape]
+        return [a for a in found if a.weights.shape == found[-1].weights.shape]
 
     def _layer(self) -> Attention:
         layers = self._of_kind()
@@ -142,8 +142,8 @@ class AttentionView(View):
 
 def attention_view(
     seen: Recording | Attention | Sequence[Attention] | Any,
-    queries: Sequence[str] | None = None,
-    keys: Sequence[str] | None = None,
+    queries: Sequence[str] | str | None = None,
+    keys: Sequence[str] | str | None = None,
     *,
     kind: Kind = "cross",
     allowed: Any = None,

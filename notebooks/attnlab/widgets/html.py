@@ -8,11 +8,12 @@ from html import escape
 
 import torch
 
-__all__ = ["bars", "cells", "chips"]
+__all__ = ["BAR", "WRONG", "WRONG_INK", "bars", "cells", "chips"]
 
 _CIVIDIS = ((0, 34, 78), (59, 73, 108), (112, 113, 115), (165, 156, 116), (225, 204, 85), (254, 232, 56))
 _GREY = "rgba(128,128,128,0.35)"
-_BAR, _WRONG, _FAINT = "#0b6cb0", "#b34700", "rgba(128,128,128,0.5)"
+BAR, WRONG, _FAINT = "#0b6cb0", "#b34700", "rgba(128,128,128,0.5)"  # those of check's report
+WRONG_INK = f"var(--jp-error-color1,{WRONG})"  # letters want more contrast on a dark page than a bar does
 MOST = 24  # cells a side that a still table shows; more would not fit a page
 
 
@@ -38,7 +39,7 @@ def cells(
             if is_hidden and not value:
                 body += f"<td style='background:{_GREY}'></td>"
             else:
-                back, ink = shade(value) if not math.isnan(value) else (_WRONG, "#fff")
+                back, ink = shade(value) if not math.isnan(value) else (WRONG, "#fff")
                 text = "NaN" if math.isnan(value) else f"{value:.2f}"
                 body += f"<td style='background:{back};color:{ink}'>{text}</td>"
         body += "</tr>"
@@ -52,8 +53,8 @@ def bars(labels: Sequence[str], heights: Sequence[float | None], texts: Sequence
     rows = ""
     for label, height, text, bad in zip(labels, heights, texts, wrong, strict=True):
         share = 0.0 if height is None or not math.isfinite(height) else max(height, 0.0) / largest
-        style, sign = ("font-weight:600", " ⚠") if bad else ("", "")
-        bar = f"<div style='width:{100 * share:.1f}%;height:14px;background:{_WRONG if bad else _BAR}'></div>"
+        style, sign = (f"font-weight:600;color:{WRONG_INK}", " ⚠") if bad else ("", "")
+        bar = f"<div style='width:{100 * share:.1f}%;height:14px;background:{WRONG if bad else BAR}'></div>"
         rows += (
             f"<div role='row' style='display:contents'><div role='rowheader' style='text-align:right'>"
             f"{escape(label)}</div><div role='presentation' style='border-left:1px solid {_FAINT}'>{bar}</div>"

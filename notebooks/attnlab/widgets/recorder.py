@@ -52,8 +52,8 @@ class Recording:
         self,
         function: Callable[..., Any],
         *,
-        source: Sequence[str] | None = None,
-        target: Sequence[str] | None = None,
+        source: Sequence[str] | str | None = None,
+        target: Sequence[str] | str | None = None,
         kind: Kind | None = None,
     ) -> None:
         self.attentions: tuple[Attention, ...] = ()
@@ -66,6 +66,12 @@ class Recording:
     def of(self, kind: Kind) -> tuple[Attention, ...]:
         """The attentions of one kind, by layer."""
         return tuple(a for a in self.attentions if a.kind == kind)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the recorded function itself, so that it is known by its name wherever it came from."""
+        name = name_of(self._function)
+        function = self._watched(name, self._function) if name in WATCHED else self._function
+        return function(*args, **kwargs)
 
     def __enter__(self) -> Recording:
         self.attentions, self.problem, self._calls = (), "", [_Call("", self._kind)]
@@ -147,12 +153,12 @@ class Recording:
     def _keep(self, kind: Kind, weights: torch.Tensor | None, allowed: Any, theirs: bool) -> None:
         if weights is None:
             return
-        layer = len(self.of(kind))
+        layer = sum(a.weights.shape == weights.shape for a in self.of(kind))  # another length is another pass
         asking = self._source if kind == "encoder" else self._target
         words = (asking, self._target if kind == "decoder" else self._source)
         queries, keys = (
-            tokens_of(given if given is not None and len(given) == n else None, n)
-            for given, n in zip(words, weights.shape[1:], strict=True)
+            given if len(given := tokens_of(words_given, n)) == n else tokens_of(None, n)
+            for words_given, n in zip(words, weights.shape[1:], strict=True)
         )
         made_by = "made by your functions" if theirs else "made by the library's stand-in"
         self.attentions += (
@@ -163,15 +169,15 @@ class Recording:
 def recorded_attention(
     function: Callable[..., Any],
     *,
-    source: Sequence[str] | None = None,
-    target: Sequence[str] | None = None,
+    source: Sequence[str] | str | None = None,
+    target: Sequence[str] | str | None = None,
     kind: Kind | None = None,
 ) -> Recording:
     """Record the attention that `function` and what it calls make, inside a `with`.
 
-    source, target: words for the positions; numbers where they are missing or do not fit
+    source, target: words or sentences for the positions; numbers where they are missing or do not fit
     kind: what an attention is taken for that is made outside of any block
-    Only the first example of a batch is kept. One forward pass a recording: layers are counted in order.
+    Only the first example of a batch is kept. Layers are counted anew when the length changes, as from word to word.
     """
     return Recording(function, source=source, target=target, kind=kind)
 
