@@ -17,6 +17,7 @@ from grader.judge import judge_exercise, ungraded_exercise
 from grader.ledger import ExerciseRow, Ledger
 from grader.lesson import Lesson
 from grader.report import ledger_outputs, reason_cell
+from grader.safe_outputs import make_safe
 from grader.sandbox import Kernel, Mode, Sandbox
 
 __all__ = ["Graded", "Grader", "ungraded"]
@@ -73,6 +74,7 @@ class Grader:
     def _run(self, lesson: Lesson, notebook: nbformat.NotebookNode, seed: int) -> Graded:
         with self.sandbox.kernel() as kernel:
             executed = kernel.run(notebook)
+            make_safe(executed)
             rows = tuple(self._judge(kernel, name, executed, seed) for name in lesson.exercises)
         ledger = Ledger(lesson.name, rows, unsafe=self.sandbox.policy.mode is Mode.NONE)
         _report(executed, ledger)

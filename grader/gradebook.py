@@ -61,6 +61,7 @@ def configure(config: Config, course: Course) -> None:
     config.ExportPlugin.to = str(course.grading / "grades.csv")
     config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
     config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser
+    config.HTMLExporter.filters = {"clean_html": "grader.safe_outputs.clean_html"}  # what cleans them
     # nbgrader adds a submission in an order that SQLAlchemy 2 remarks on, thrice a student; what is stored is right
     warnings.filterwarnings("ignore", "Object of type .* not in session", SAWarning)
     os.environ["PATH"] = _path_with_tools()
