@@ -117,12 +117,13 @@ class SandboxKernelManager(AsyncKernelManager):
 
 def check_manager(manager: Any) -> None:
     """Raise SandboxError unless the kernels of this manager, or manager class, are confined."""
+    known = _register()  # first: jupyter_client knows no kernelspec whose provisioner it does not know
     if isinstance(manager, SandboxKernelManager) or manager is SandboxKernelManager:
         return
     spec = getattr(manager, "kernel_spec", None)
     metadata = getattr(spec, "metadata", None) or {}
     name = (metadata.get("kernel_provisioner") or {}).get("provisioner_name")
-    if name != NAME or _register() is not SandboxProvisioner:
+    if name != NAME or known is not SandboxProvisioner:
         raise SandboxError(
             f"the kernels of this run would not be confined (provisioner: {name or 'the default'}); "
             f'set c.Execute.kernel_name = "{NAME}" after installing its kernelspec, or '

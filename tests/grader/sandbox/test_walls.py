@@ -35,10 +35,11 @@ def test_the_proof_sees_a_sandbox_without_walls(course: Course) -> None:
     policy = Policy(mode=Mode.NONE, unsafe=True)
     with Sandbox(policy, course_root=course.root) as open_sandbox, open_sandbox.kernel() as kernel:
         held = {attempt.what.split()[0] for attempt in try_walls(kernel, course.root) if not attempt.refused}
-        assert {"read", "reach", "write", "see"} <= held
+        assert {"read", "reach", "see"} <= held
+        assert ("write" in held) == os.access(sys.prefix, os.W_OK)
         with pytest.raises(SandboxError, match="does not hold"):
             prove(kernel, course.root)
-    (Path(sys.prefix) / "canary").unlink()
+    (Path(sys.prefix) / "canary").unlink(missing_ok=True)
 
 
 def test_without_walls_must_be_said() -> None:
