@@ -536,8 +536,10 @@ def forward_takes_integer_ids_and_strides(trial: Trial) -> None:
 @check_of("sequence_loss", points=0.25, kind="contract")
 def loss_depends_on_logits_and_targets(trial: Trial) -> None:
     """One number, the same on every call, that depends on the logits and on the targets."""
-    logits = trial.normal(1, 2, 4, scale=2.0)
-    best, worst = logits.argmax(-1).double(), logits.argmin(-1).double()
+    logits = trial.normal(1, 2, 4)
+    logits[0, [0, 1], [1, 3]] += 8.0
+    # no zeros among the targets: an answer that takes 0 for padding has a check of its own
+    best, worst = (torch.tensor([ids], dtype=torch.float64) for ids in ([1, 3], [2, 2]))
     values = [
         _number(outcome_of(trial, *args).value)
         for args in ((logits, best), (logits, best), (logits, worst), (2 * logits, best))
@@ -608,16 +610,9 @@ def loss_takes_float_targets(trial: Trial) -> None:
 @check_of("sequence_loss", points=0.25)
 def loss_takes_integer_targets(trial: Trial) -> None:
     """Targets may come as integers, and one position is enough."""
-    agrees(
-        trial, trial.normal(1, 1, 4), trial.ids(1, 1, high=3, dtype=torch.int64) + 1, help="Cast targets with .long()."
-    )
-    agrees(
-        trial,
-        trial.normal(2, 3, 4),
-        trial.ids(2, 3, high=3, dtype=torch.int32) + 1,
-        9,
-        help="Cast targets with .long().",
-    )
+    for logits, ids in ((trial.normal(1, 1, 4), [[2]]), (trial.normal(2, 3, 4), [[1, 3, 2], [2, 1, 3]])):
+        for dtype in (torch.int64, torch.int32):
+            agrees(trial, logits, torch.tensor(ids, dtype=dtype), 9, help="Cast targets with .long().")
 
 
 @check_of("sequence_loss", points=0.25, kind="contract", needs=("loss_depends_on_logits_and_targets",))
