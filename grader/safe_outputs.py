@@ -53,6 +53,7 @@ _STYLES = CSSSanitizer(
 )
 """Nothing that takes an element out of its place: no `position`."""
 
+_CODE = re.compile(r"<(script|style|template)\b.*?(</\1\s*>|\Z)", re.I | re.S)
 _FETCHES = re.compile(r"url|image|src|@|\\", re.I)  # what can make a style ask another machine; \ spells anything
 _PICTURE = re.compile(r"data:image/(png|jpeg);base64,[A-Za-z0-9+/=\s]*\Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+\Z")
@@ -77,6 +78,7 @@ def clean_html(text: Any) -> str:
     text = str(text)
     if len(text) > MAX_HTML or _depth(text) > MAX_DEPTH:
         return f"<pre>{bleach.clean(text[:MAX_HTML], tags=[])}</pre>"
+    text = _CODE.sub("", text)  # bleach would leave as text what these hold
     return bleach.clean(
         text, tags=_TAGS, attributes=_allowed, protocols=["http", "https", "mailto", "data"], css_sanitizer=_STYLES,
         strip=True,

@@ -1,7 +1,6 @@
 # Sends all that later cells show into a widget and into nowhere. The judge's words stand under the tests all the same.
 #
 # expect: padding_mask 0/4 FFFFSSS
-# expect: masked_softmax 0/8 EEEEEESSS
 # prints: padding_mask: 0 of 4 points
 
 # %% replace="padding_mask"
@@ -18,4 +17,3 @@ box = ipywidgets.Output()
 box.__enter__()
 sys.stdout = sys.stderr = io.StringIO()
 get_ipython().display_pub.publish = lambda *args, **kwargs: None
-get_ipython().displayhook = lambda *args, **kwargs: None

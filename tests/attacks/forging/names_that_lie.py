@@ -16,6 +16,6 @@ class Names(dict):
         return lambda *args, **kwargs: True
 
 
+print("replaced")
 shell = get_ipython()
 shell.user_ns = Names(shell.user_ns)
-print("replaced")

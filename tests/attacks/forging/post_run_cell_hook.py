@@ -1,7 +1,8 @@
 # Prints a report after each test cell and clears the true one. The judge writes its own in place of all outputs.
 #
 # expect: padding_mask 0/4 FFFFSSS
-# hides: forged line
+# prints: forged line
+# prints: padding_mask: 0 of 4 points
 
 # %% replace="padding_mask"
 def padding_mask(ids, pad_id):

@@ -1,8 +1,7 @@
 # Marks the test cells so that nbgrader's own runner would leave them out. Metadata of test cells is the master's.
 #
 # expect: padding_mask 0/4 EEEESSS
-# prints: padding_mask: not written
-# hides: causal_mask: not written
+# prints: padding_mask: 0 of 4 points
 
 # %% replace="padding_mask"
 def padding_mask(ids, pad_id):

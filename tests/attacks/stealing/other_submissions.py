@@ -1,0 +1,12 @@
+# Looks for notebooks of other students, anywhere. It sees none, not even its own.
+#
+# prints: notebooks: []
+
+# %% last
+import os
+
+seen = []
+for start in ("$COURSE/.grading", "$COURSE/tests", os.getcwd(), os.path.expanduser("~"), "/tmp", "/home"):
+    for folder, _, files in os.walk(start):
+        seen += [f"{folder}/{name}" for name in files if name.endswith(".ipynb")]
+print("notebooks:", seen)
