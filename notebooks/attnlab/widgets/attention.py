@@ -10,7 +10,7 @@ import torch
 
 from attnlab.pictures import Table
 
-__all__ = ["AXES", "Attention", "Kind", "as_weights", "quoted", "tokens_of"]
+__all__ = ["AXES", "NEAR_ONE", "Attention", "Kind", "as_weights", "numbered", "quoted", "tokens_of"]
 
 Kind = Literal["encoder", "decoder", "cross"]
 
@@ -158,6 +158,11 @@ def as_weights(values: Any, what: str = "weights") -> torch.Tensor:
 def quoted(word: str) -> str:
     """A word in quotation marks that it does not hold itself."""
     return f'"{word}"' if "'" in word else f"'{word}'"
+
+
+def numbered(words: Sequence[str], first: int = 0) -> tuple[str, ...]:
+    """Words with their positions before them; a word that is its position stands alone."""
+    return tuple(word if word == str(n) else f"{n} {word}" for n, word in enumerate(words, first))
 
 
 def tokens_of(words: Sequence[str] | str | None, length: int) -> tuple[str, ...]:

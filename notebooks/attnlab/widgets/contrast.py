@@ -22,6 +22,7 @@ __all__ = ["ContrastView", "contrast_view"]
 
 PARTS = {"attention": ("mixed values", "weights")}  # of what an exercise returns
 AXES = ["row", "column"]
+NOISE = 0.01  # of the range: smaller differences look like none, so that rounding is not painted
 
 
 class ContrastView(View):
@@ -38,8 +39,9 @@ class ContrastView(View):
         self.right = torch.zeros(1, 1)
         self.example = buttons("example", [(name.split("/")[1], name) for name in examples])
         self.part = buttons("value", [(name, n) for n, name in enumerate(PARTS.get(exercise, ("it",)))])
-        self.slice = slider("slice", 0)
+        self.slice = slider("example of the batch", 0)
         self.part.value = len(self.part.options) - 1  # the weights, where there are any
+        self.example.layout.display = "" if len(examples) > 1 else "none"
         self.part.layout.display = "" if exercise in PARTS else "none"
         self.maps = [AttentionMap(size=190, scale=False, axes=AXES) for _ in range(3)]
         row = W.HBox(self.maps, layout=W.Layout(flex_flow="row wrap"))
@@ -85,7 +87,7 @@ class ContrastView(View):
         low, high = float(self.right.min()), float(self.right.max())
         low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
         gap = None if self.mine is None else self.mine - self.right
-        largest = 1e-9 if gap is None else max(1e-9, float(gap.nan_to_num().abs().max()))
+        largest = max(NOISE * (high - low), 0.0 if gap is None else float(gap.nan_to_num().abs().max()))
         for view, values, title, bounds in (
             (self.maps[0], self.mine, f"yours, of shape {tuple(shape)}", [low, high]),
             (self.maps[1], self.right, "right", [low, high]),

@@ -15,7 +15,7 @@ from attnlab import chapter
 from attnlab.pictures import Table
 from attnlab.widgets import html
 from attnlab.widgets.attempt import attempt
-from attnlab.widgets.attention import AXES, Attention
+from attnlab.widgets.attention import AXES, Attention, numbered
 from attnlab.widgets.heads import figure_of
 from attnlab.widgets.map import AttentionMap
 from attnlab.widgets.recorder import Recording
@@ -88,7 +88,7 @@ class CrossView(View):
             )
         elif seen.weights.shape[1:] != wanted:
             self.problem = (
-                f"Its weights have the shape {tuple(seen.weights.shape[1:])}; {wanted[0]} {asks} words that read "
+                f"Weights of shape {tuple(seen.weights.shape[1:])} were made; {wanted[0]} {asks} words that read "
                 f"{wanted[1]} {answers} words make {wanted}. Where do queries and keys come from?"
             )
         else:
@@ -97,8 +97,7 @@ class CrossView(View):
             )
             axes = [f"query ({asks} position, attends)", f"key ({answers} position, attended to)"]
             grey = ~allowed & (seen.weights == 0)
-            names = (tuple(f"{n} {word}" for n, word in enumerate(words)) for words in (queries, keys))
-            self.map.show(seen.weights[None], *names, hidden=grey[None], axes=axes)
+            self.map.show(seen.weights[None], numbered(queries), numbered(keys), hidden=grey[None], axes=axes)
         self.map.layout.display = self._words.layout.display = "none" if self.attention is None else ""
         self._query.max = len(queries) - 1
         self.warnings = list(self.attention.warnings()) if self.attention else []

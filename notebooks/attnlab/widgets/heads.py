@@ -14,7 +14,7 @@ import traitlets as t
 from attnlab import pictures
 from attnlab.pictures import Table
 from attnlab.widgets import html
-from attnlab.widgets.attention import AXES, NAMES, Attention, Kind, as_weights, tokens_of
+from attnlab.widgets.attention import AXES, NAMES, Attention, Kind, as_weights, numbered, tokens_of
 from attnlab.widgets.map import WINDOW, AttentionMap
 from attnlab.widgets.recorder import Recording
 from attnlab.widgets.view import View, buttons, follow, slider
@@ -109,9 +109,7 @@ class AttentionView(View):
         h, T = weights.shape[1:3]
         hidden = torch.stack([self._grey(a) for a in layers])
         names = (layers[0].queries, layers[0].keys)
-        queries, keys = (
-            tuple(f"{n} {word}" for n, word in enumerate(words, at)) for words, at in zip(names, first, strict=True)
-        )
+        queries, keys = (numbered(words, at) for words, at in zip(names, first, strict=True))
         self._query.max = T - 1
         self.map.head = min(self.map.head, h - 1)
         self.map.show(weights, queries, keys, hidden=hidden, axes=list(AXES[layers[0].kind]))
@@ -133,7 +131,7 @@ class AttentionView(View):
 
     def _read(self) -> None:
         whole, shown = self._layer(), self.attention
-        self.map.title = f"{shown.title}, head {self.head}"
+        self.map.title = f"{whole.title}, head {self.head}"
         self.map.marks = shown.leaks()[self.head].flatten().nonzero().flatten().tolist()
         row = min(self.query + self._first[0].value, whole.weights.shape[1] - 1)
         self.line = self.map.line = whole.line(self.head, row)

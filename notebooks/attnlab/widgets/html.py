@@ -47,9 +47,16 @@ def cells(
     return f"<table><thead><tr><th>{corner}</th>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def bars(labels: Sequence[str], heights: Sequence[float | None], texts: Sequence[str], wrong: Sequence[bool]) -> str:
-    """A bar for each label, the longest as wide as there is room; None draws none. Wrong ones are orange and say so."""
-    largest = max((h for h in heights if h is not None and math.isfinite(h)), default=0.0) or 1.0
+def bars(
+    labels: Sequence[str], heights: Sequence[float | None], texts: Sequence[str], wrong: Sequence[bool],
+    full: float = 0.0,
+) -> str:  # fmt: skip
+    """A bar for each label, the longest as wide as there is room; None draws none. Wrong ones are orange and say so.
+
+    full: a height below which no bar is as wide as there is room
+    """
+    largest = max((h for h in heights if h is not None and math.isfinite(h)), default=0.0)
+    largest = max(largest, full) or 1.0
     rows = ""
     for label, height, text, bad in zip(labels, heights, texts, wrong, strict=True):
         share = 0.0 if height is None or not math.isfinite(height) else max(height, 0.0) / largest

@@ -14,7 +14,7 @@ from attnlab import pictures
 from attnlab.pictures import Table
 from attnlab.widgets import html
 from attnlab.widgets.attempt import attempt
-from attnlab.widgets.attention import quoted, tokens_of
+from attnlab.widgets.attention import numbered, quoted, tokens_of
 from attnlab.widgets.view import View, follow, slider
 
 __all__ = ["LeakProbe", "leak_probe"]
@@ -79,14 +79,14 @@ class LeakProbe(View):
         self._tiny = STEADY * float(torch.stack(outputs).nan_to_num().abs().max())
         if outputs[0].isnan().any():
             at = outputs[0].isnan().any(dim=-1).nonzero().flatten().tolist()
-            self.warnings = [f"The output is NaN, not a number, at {_listed(at)}."]
+            self.warnings = [f"The output is NaN, not a number, at position {', '.join(map(str, at))}."]
 
     def _moves(self) -> torch.Tensor:
         assert self.moved is not None
         return self.moved > self._tiny
 
     def _names(self) -> list[str]:
-        return [f"{n} {word}" for n, word in enumerate(self.words)]
+        return list(numbered(self.words))
 
     def _row(self) -> list[float | None]:
         row: list[float] = [] if self.moved is None else self.moved[self.changed].tolist()
@@ -104,9 +104,9 @@ class LeakProbe(View):
         others = [n for n, m in enumerate(moves) if m and n >= s]
         first = f"Token {s} {quoted(self.words[s])} changes: "
         if early:
-            self.line = f"{first}a leak. {_listed(early)} moves, and comes before it."
+            self.line = f"{first}a leak. {_moving(early).capitalize()}, and that is before it."
         else:
-            after = f"{_listed(others)} moves" if others else "no output moves"
+            after = _moving(others) if others else "no output moves"
             self.line = f"{first}{after}{', and none before it' if s else ''}."
 
 
@@ -157,8 +157,8 @@ def _what(value: Any) -> str:
     return f"a tensor of shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
 
 
-def _listed(positions: list[int]) -> str:
-    """Positions in words; each of them, since what follows is said of one."""
+def _moving(positions: list[int]) -> str:
+    """Which outputs move, in words."""
     if len(positions) == 1:
-        return f"output {positions[0]}"
-    return f"each of the outputs {', '.join(map(str, positions[:-1]))} and {positions[-1]}"
+        return f"output {positions[0]} moves"
+    return f"outputs {', '.join(map(str, positions[:-1]))} and {positions[-1]} move"

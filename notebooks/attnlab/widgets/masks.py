@@ -12,7 +12,7 @@ import torch
 from attnlab.pictures import Table
 from attnlab.widgets import html
 from attnlab.widgets.attempt import attempt
-from attnlab.widgets.attention import AXES, Attention
+from attnlab.widgets.attention import AXES, NEAR_ONE, Attention
 from attnlab.widgets.heads import figure_of
 from attnlab.widgets.map import AttentionMap, sums_of
 from attnlab.widgets.view import View, buttons, follow, slider, switch
@@ -95,9 +95,10 @@ class MaskLab(View):
             shape = tuple(weights.shape) if isinstance(weights, torch.Tensor) else type(weights).__name__
             problems.append(f"masked_softmax returned {shape}; weights of shape {tuple(scores.shape)} are wanted.")
             weights = None
-        top = float(scores.abs().max())
-        self._show(0, "scores (T=6, T=6)", scores, top)
-        self._show(1, "masked scores", masked, top, hidden=(masked == -torch.inf))
+        self.number.disabled = after
+        unit = f", in units of 10^{self.power.value}" if self.power.value else ""
+        self._show(0, f"scores (6, 6){unit}", scores)
+        self._show(1, f"masked scores{unit}", masked, hidden=(masked == -torch.inf))
         self.maps[2].layout.display = "none" if weights is None else ""
         self.attention = None
         if weights is not None:
@@ -134,7 +135,9 @@ class MaskLab(View):
         names = tuple(f"{at} {word}" for at, word in enumerate(self._words))
         return (tuple(map(str, range(len(names)))) if n else names), names
 
-    def _show(self, n: int, title: str, scores: torch.Tensor, top: float, **more: Any) -> None:
+    def _show(self, n: int, title: str, scores: torch.Tensor, **more: Any) -> None:
+        scores = scores / 10.0**self.power.value
+        top = max(abs(score) for row in SCORES for score in row)
         texts = [_short(value) for value in scores.flatten().tolist()]
         hidden = more.pop("hidden", None)
         self.maps[n].show(
@@ -156,12 +159,17 @@ class MaskLab(View):
         if self.attention is None:
             return "Scores and masked scores are shown; weights wait for masked_softmax."
         weights, sums = self.attention.weights[0], self.attention.weights[0].sum(dim=-1)
-        right, leaks = int(((sums - 1).abs() < 1e-3).sum()), int(self.attention.leaks().sum())
+        right = int(((sums - 1).abs() < NEAR_ONE).sum())
+        leaks = int((self.attention.leaks()[0] & ~weights.isnan()).sum())
         empty = int((~self._hidden).any(dim=-1).logical_not().sum())
         parts = [f"{right} of {len(weights)} rows sum to 1"]
-        parts.append(f"{leaks} hidden keys are read all the same" if leaks else "no hidden key is read")
+        parts.append(
+            f"{_counted(leaks, 'hidden key is', 'hidden keys are')} read all the same"
+            if leaks
+            else "no hidden key is read"
+        )
         if empty:
-            parts.append(f"{empty} rows have no key left")
+            parts.append(f"{_counted(empty, 'row has', 'rows have')} no key left")
         where = "Masked after the softmax" if after else f"Hidden with {'-1e9' if finite else 'minus infinity'}"
         return f"{where}, scores times 10^{self.power.value}: {', '.join(parts)}."
 
@@ -176,6 +184,10 @@ def mask_lab(
     masked_softmax, causal_mask, padding_mask: those of lesson 1; without the masks ours are used
     """
     return MaskLab(masked_softmax, causal_mask, padding_mask)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _short(value: float) -> str:

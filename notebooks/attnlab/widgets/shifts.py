@@ -124,7 +124,7 @@ class ShiftView(View):
             name = escape(head or "position")
             lines += f"<tr><th scope='row' style='text-align:right;padding:3px 10px'>{name}</th>{cells}</tr>"
         names = [f"{row[0]} {row[3]}" for row in self._rows]
-        bars = html.bars(names, self.losses, [row[4] for row in self._rows], [False] * len(names))
+        bars = html.bars(names, self.losses, [row[4] for row in self._rows], [False] * len(names), full=1.0)
         table = (
             f"<table style='border-collapse:collapse;font-size:13px;margin-bottom:6px'><tbody>{lines}</tbody></table>"
         )

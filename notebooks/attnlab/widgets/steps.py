@@ -203,7 +203,8 @@ class DecodeStepper(View):
         source = escape(" ".join(self._source))
         self._prefix.value = (
             f"<div style='font-size:13px;line-height:1.5'>Source: <b>{source}</b></div>"
-            f"<div style='display:flex;flex-wrap:wrap;gap:5px;font-size:13px;line-height:1.5'>Written: {shown}</div>"
+            "<div style='display:flex;flex-wrap:wrap;align-items:center;gap:5px;font-size:13px;line-height:1.5'>"
+            f"Written: {shown}</div>"
         )
 
     def _show_choice(self, chosen: int | None) -> None:
@@ -215,7 +216,9 @@ class DecodeStepper(View):
             return
         texts = [f"score {s:.2f}, probability {p:.3f}" for s, p in zip(scores, shares, strict=True)]
         title = "<div style='font-size:13px'>{}</div>"
-        self._top.value = title.format("The best next words:") + html.bars(words, shares, texts, [False] * len(words))
+        self._top.value = title.format("The best next words:") + html.bars(
+            words, shares, texts, [False] * len(words), full=1.0
+        )
         self.reading = self._read[tuple(self.prefix)]
         if self.reading is not None:
             about = "This step's cross-attention row, last decoder block, mean of the heads:"

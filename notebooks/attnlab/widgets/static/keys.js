@@ -21,6 +21,9 @@ function name(view) {
       button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
     }
   }
+  for (const [n, button] of [...view.querySelectorAll(".widget-play button")].entries()) {
+    button.setAttribute("aria-label", n ? "stop" : "play or pause"); // they show a symbol only
+  }
   for (const button of view.querySelectorAll(".widget-toggle-button")) {
     button.setAttribute("aria-pressed", button.classList.contains("mod-active"));
   }

@@ -63,15 +63,22 @@ function shortened(ctx, text, room) {
   return `${kept}…`;
 }
 
+/** A title in one line, or in two where it is longer than there is room. */
+function asLines(ctx, title, room) {
+  const at = title.indexOf(" (");
+  return ctx.measureText(title).width <= room || at < 0 ? [title] : [title.slice(0, at), title.slice(at + 1)];
+}
+
 /** Where everything lies, in CSS pixels. */
 function layoutOf(ctx, d, size, sums, bar, titles) {
   const cell = Math.max(5, Math.min(46, Math.floor(size / Math.max(d.T, d.S)))); // 46: a number fits; 5: still seen
   const widest = (words) => Math.max(0, ...words.map((word) => ctx.measureText(word).width));
-  const left = 24 + Math.min(120, widest(d.queries)), keyWidth = Math.min(110, widest(d.keys));
+  const lines = asLines(ctx, titles[0], d.T * cell + 40); // below the map there are 40 pixels at least
+  const left = Math.ceil(10 + 14 * lines.length + Math.min(120, widest(d.queries))), keyWidth = Math.min(110, widest(d.keys));
   const upright = keyWidth > cell - 4; // key names that do not fit beside each other stand on end
   const below = (upright ? keyWidth : 14) + 30, right = (sums ? 78 : 10) + (bar ? 58 : 0);
   const width = Math.max(left + d.S * cell + right, ctx.measureText(titles[1]).width + 6);
-  return { cell, left, top: 8, below, upright, width, height: 8 + d.T * cell + below, keyWidth };
+  return { cell, left, top: 8, below, upright, width, height: 8 + d.T * cell + below, lines };
 }
 
 function drawCells(ctx, d, at, theme) {
@@ -121,10 +128,10 @@ function drawNames(ctx, d, at, theme, titles) {
   const middle = Math.min(Math.max(at.left + (d.S * at.cell) / 2, half), at.width - half);
   ctx.fillText(titles[1], middle, at.top + d.T * at.cell + at.below - 9);
   ctx.save();
-  const tall = ctx.measureText(titles[0]).width / 2 + 2;
-  ctx.translate(9, Math.min(Math.max(at.top + (d.T * at.cell) / 2, tall), at.height - tall));
+  const tall = Math.max(...at.lines.map((line) => ctx.measureText(line).width)) / 2 + 2;
+  ctx.translate(9, Math.max(tall, Math.min(at.top + (d.T * at.cell) / 2, at.height - tall)));
   ctx.rotate(-Math.PI / 2);
-  ctx.fillText(shortened(ctx, titles[0], at.height - 4), 0, 0);
+  at.lines.forEach((line, n) => ctx.fillText(line, 0, 14 * n));
   ctx.restore();
 }
 
