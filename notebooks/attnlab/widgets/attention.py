@@ -143,7 +143,8 @@ def as_weights(values: Any, what: str = "weights") -> torch.Tensor:
     Raises ValueError in words for anything else.
     """
     try:
-        tensor = torch.as_tensor(values).detach().to("cpu", torch.float64)
+        tensor = values if isinstance(values, torch.Tensor) else torch.as_tensor(values, dtype=torch.float64)
+        tensor = tensor.detach().to("cpu", torch.float64)
     except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{what}: rows of equally many numbers are wanted, not {type(values).__name__}.") from None
     if not 2 <= tensor.dim() <= 4:

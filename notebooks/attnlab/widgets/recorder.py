@@ -263,13 +263,18 @@ def _wanted(name: str, args: tuple[Any, ...]) -> tuple[int, int, int, int] | Non
 
 
 def _heads(made: list[torch.Tensor], shape: tuple[int, int, int, int] | None) -> torch.Tensor | None:
-    """The weights (h, T, S) of the first example, however a style has cut them; None where they do not fit."""
-    if shape is None:
+    """The weights (h, T, S) of the first example, however a style has cut them.
+
+    shape: what they should be, (N, h, T, S); where they are not, they are shown as they are, if they are tables at all
+    """
+    if shape is None or any(m.shape[-2:] != shape[2:] for m in made):
         last = made[-1]
+        if len(made) > 1 and shape is not None:
+            return None  # made piece by piece, in a way that is not known here
         last = last.reshape(-1, *last.shape[-2:]) if last.dim() != 4 else last[0]
         return last.to("cpu", torch.float64)
     N, h, T, S = shape
-    if any(m.shape[-2:] != (T, S) for m in made) or sum(m.numel() for m in made) != N * h * T * S:
+    if sum(m.numel() for m in made) != N * h * T * S:
         return None
     by_head = len(made) == h and (h > 1 or N == 1) and all(m.numel() == N * T * S for m in made)  # a loop over heads
     if by_head:
