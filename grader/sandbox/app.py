@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import ipykernel.ipkernel
 import zmq
 from ipykernel.control import ControlThread
 from ipykernel.iostream import IOPubThread
+from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.shellchannel import ShellChannelThread
 from tornado.ioloop import IOLoop
@@ -23,10 +26,38 @@ __all__ = ["start"]
 _SHELL, _IOPUB, _STDIN, _CONTROL = 1, 2, 3, 4  # stand for the port numbers that a kernel usually has
 
 
+class _NoModules:
+    """`sys` without its modules."""
+
+    modules: Mapping[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys, name)
+
+
+class _Kernel(IPythonKernel):
+    """Does not list the files of all modules for a debugger that is not there: that would copy a page for each."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        module: Any = ipykernel.ipkernel
+        module.sys = _NoModules()
+        try:
+            super().__init__(**kwargs)  # type: ignore[no-untyped-call]
+        finally:
+            module.sys = sys
+
+
 class _App(IPKernelApp):
     """Takes listening sockets by descriptor, so a kernel needs no folder, no network and no connection file."""
 
     descriptors = Dict()
+    kernel_class = _Kernel
+
+    def parse_command_line(self, argv: Any = None) -> None:
+        """There is none, and building the parser of one takes a tenth of a kernel's start."""
+
+    def load_config_file(self, *_: Any, **__: Any) -> None:
+        """No file configures a kernel: the learner's are not there, and the host's are none of its business."""
 
     def _try_bind_socket(self, s: Any, port: int) -> int:
         s.setsockopt(zmq.USE_FD, self.descriptors[str(port)])

@@ -113,5 +113,6 @@ def _set_seeds(policy: Policy) -> None:
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
     if torch := sys.modules.get("torch"):
-        torch.seed()
+        # not torch.seed: it asks every kind of GPU too, which takes milliseconds and finds none initialised
+        torch.default_generator.seed()
         torch.set_num_threads(max(policy.threads, 1))
