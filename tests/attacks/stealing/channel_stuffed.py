@@ -1,12 +1,10 @@
 # Writes forged replies into the judge's channel before anything is asked, from a cell. The first call gets one of them,
-# which is no reply to it; and so does that of each fresh kernel, since the cell runs there too. Nothing is earned.
+# which has the right number and a wrong value; the second ends the kernel. So does each fresh one's, since the cell runs
+# there too. Nothing is earned.
 #
 # expect: causal_mask 0/4 FESSS
 # expect: padding_mask 0/4 FEEESSS
 # expect: masked_softmax 0/8 FEEEEESSS
-# landlock: causal_mask 0/4 FESSS
-# landlock: padding_mask 0/4 FEEESSS
-# landlock: masked_softmax 0/8 FEEEEESSS
 
 # %% last
 import os

@@ -3,9 +3,6 @@
 # expect: causal_mask 0/4 EESSS
 # expect: padding_mask 0/4 EEEESSS
 # expect: masked_softmax 0/8 EEEEEESSS
-# landlock: causal_mask 0/4 EESSS
-# landlock: padding_mask 0/4 EEEESSS
-# landlock: masked_softmax 0/8 EEEEEESSS
 
 # %% replace="causal_mask"
 class Bomb:

@@ -5,7 +5,7 @@
 # hides: ]52;c
 
 # %% last
-import sys
+escape, clipboard = chr(27), 52
 
-print("before", "\x1b]0;attack\x07\x1b]52;c;YXR0YWNr\x07\x1b[2J\x1b[31m\x1b[0m", "after")
-raise ValueError("\x1b]52;c;YXR0YWNr\x1b\\ \x9b2J")
+print("before", f"{escape}]0;attack\a{escape}]{clipboard};c;YXR0YWNr\a{escape}[2J{escape}[31m", "after")
+raise ValueError(f"{escape}]{clipboard};c;YXR0YWNr{escape}\\ {chr(0x9B)}2J")

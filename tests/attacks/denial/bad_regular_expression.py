@@ -1,0 +1,8 @@
+# Has a regular expression try all of its exponentially many ways, from an answer. That exercise is timed out.
+
+# %% replace="padding_mask"
+import re
+
+
+def padding_mask(ids, pad_id):
+    return re.match(r"(a+)+$", "a" * 60 + "b")

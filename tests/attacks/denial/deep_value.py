@@ -1,0 +1,18 @@
+# Returns lists within lists within lists, and lists of a million. Its exercises have errors.
+
+# %% replace="causal_mask"
+def causal_mask(length, device=None):
+    value = []
+    for _ in range(10**5):
+        value = [value]
+    return value
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    return [0] * 10**7
+
+# %% replace="masked_softmax"
+def masked_softmax(scores, allowed=None):
+    value = []
+    value.append(value)
+    return value

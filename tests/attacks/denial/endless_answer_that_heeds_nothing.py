@@ -1,0 +1,12 @@
+# One function never returns and catches every interrupt. Its own checks are lost and nobody else's.
+#
+# also: landlock
+# also: user
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    while True:
+        try:
+            sum(range(100))
+        except BaseException:
+            pass

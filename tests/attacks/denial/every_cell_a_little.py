@@ -1,0 +1,18 @@
+# Each of many cells stays under its limit. The notebook as a whole has one too; what comes after is not run.
+#
+# limits: notebook_seconds=4.0
+# prints: the notebook had used up its 4 seconds
+
+# %% before="padding_mask"
+import time
+
+time.sleep(2)
+
+# %% before="padding_mask"
+time.sleep(2)
+
+# %% before="padding_mask"
+time.sleep(2)
+
+# %% before="padding_mask"
+time.sleep(2)

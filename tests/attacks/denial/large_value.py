@@ -1,0 +1,5 @@
+# Returns a tensor beyond what a reply may hold, as a view of one number. Its exercise has an error.
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    return torch.zeros(1, dtype=torch.bool).expand(1 << 28)

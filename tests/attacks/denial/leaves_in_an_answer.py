@@ -1,0 +1,11 @@
+# Ends the process inside a call, with exit code 0. It costs that exercise.
+#
+# also: landlock
+# also: user
+
+# %% replace="padding_mask"
+import os
+
+
+def padding_mask(ids, pad_id):
+    os._exit(0)

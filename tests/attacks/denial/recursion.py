@@ -1,0 +1,5 @@
+# Recurses without end in an answer, as beginners do. It is an error of that exercise.
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    return padding_mask(ids, pad_id)

@@ -1,0 +1,10 @@
+# Waits for somebody to type something, in a cell and in an answer. Nobody will; both are errors at once.
+#
+# prints: StdinNotImplementedError
+
+# %% last
+input("name? ")
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    return input("mask? ")
