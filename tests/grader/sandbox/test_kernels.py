@@ -16,7 +16,7 @@ from tests.grader.sandbox.conftest import cells, text
 
 pytestmark = pytest.mark.slow
 
-SHORT = Policy(cell_seconds=1.0, repeat_seconds=0.5, grace_seconds=0.5, call_seconds=1.5)
+SHORT = Policy(cell_seconds=1.0, repeat_seconds=0.5, grace_seconds=0.5, call_seconds=1.5, call_bytes=8 << 20)
 """Times that a test can wait for."""
 
 
@@ -208,7 +208,7 @@ def test_restart_leaves_out_what_no_kernel_survives(sandbox: Sandbox) -> None:
         ("return bytearray(1 << 42)", Verdict.OUT_OF_MEMORY),
         ("open('/etc/hostname', 'w')", Verdict.BLOCKED),
         ("import socket; socket.create_connection(('127.0.0.1', 80))", Verdict.BLOCKED),
-        ("import torch; return torch.zeros(30_000_000)", Verdict.ERRORED),
+        ("import torch; return torch.zeros(3_000_000)", Verdict.ERRORED),
     ],
 )
 def test_a_call_that_goes_wrong_gets_a_verdict_and_the_next_exercise_a_kernel(
