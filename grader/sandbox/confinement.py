@@ -85,7 +85,11 @@ class Walls:
             raise OSError("this host has no Landlock")
         own_process_only = self.mode is Mode.LANDLOCK and landlock.abi() < landlock.SIGNALS_SINCE
         seccomp.install(
-            seccomp.Filter(sockets=self.mode is Mode.NAMESPACES, signals_to=os.getpid() if own_process_only else None)
+            seccomp.Filter(
+                sockets=self.mode is Mode.NAMESPACES,
+                signals_to=os.getpid() if own_process_only else None,
+                attributes=self.mode is Mode.NAMESPACES or as_root,
+            )
         )
         return places
 

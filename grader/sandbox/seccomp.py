@@ -54,6 +54,16 @@ _CALLS = {
 }  # fmt: skip
 """Calls that are refused for some arguments only, or in another way."""
 
+_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
+    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
+    "lchown": (94, None), "fchown": (93, 55), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
+    "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+    "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
+    "truncate": (76, 45),  # which Landlock only covers from its third version on
+}  # fmt: skip
+"""Calls that change a file which need not be opened first, so that Landlock does not see them. Refused with EPERM."""
+
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020080  # CLONE_NEW* of linux/sched.h, the time namespace included
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: type into the terminal that the grader runs in
@@ -70,10 +80,13 @@ class Filter:
 
     sockets: whether new sockets (of this machine only) may be made; pairs always may
     signals_to: the one process that may be sent signals; None for any that can be seen
+    attributes: whether modes, owners and times of files may be changed; not where files of the grader's own user can
+        be named, whatever Landlock says of them
     """
 
     sockets: bool
     signals_to: int | None = None
+    attributes: bool = True
 
     def program(self, machine: str) -> bytes:
         """The filter as BPF for x86_64 or aarch64. Raises KeyError for any other machine."""
@@ -98,7 +111,7 @@ class Filter:
                 program += _when(call[name], _only(0, (self.signals_to,), errno.EPERM))
             for name in ("tkill", "pidfd_send_signal"):
                 program += _when(call[name], [_refuse(errno.EPERM)])
-        for numbers in DENIED.values():
+        for numbers in (*DENIED.values(), *(() if self.attributes else _ATTRIBUTES.values())):
             program += _when(numbers[column], [_refuse(errno.EPERM)])
         return b"".join([*program, _give(_ALLOW)])
 
