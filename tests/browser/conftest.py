@@ -30,7 +30,10 @@ PATIENCE = 120_000  # milliseconds that a state may take; nothing waits longer t
 QUIET = (  # what the front ends themselves say on a healthy page
     "ResizeObserver loop",
     "Failed to load resource: the server responded with a status of 404",  # optional settings and workspaces
+    "Cannot read properties of undefined (reading 'schema')",  # Notebook 7 while it starts, with any notebook
+    "Command 'filebrowser:open-path' not registered",  # the same
 )
+FONTS = (".woff", ".woff2")  # Notebook 7 asks for MathJax's where its server does not have them
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,6 +48,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="no Chromium on this machine: install it to run the browser tests"))
 
 
+CELLS = "window.jupyterapp.shell.currentWidget.content.model.cells"
+DRAWN = """view => JSON.stringify([...view.querySelectorAll('.widget-html, .attnlab-line, canvas')].map(
+    part => part.tagName === 'CANVAS' ? part.toDataURL() : part.innerHTML))"""
+"""What a view shows beside its controls."""
+
+
 @dataclass
 class Opened:
     """A notebook open in a front end, and what went wrong meanwhile."""
@@ -52,31 +61,94 @@ class Opened:
     page: Page
     lesson: str
     pictures: Path
+    name: str
     complaints: list[str] = field(default_factory=list)
+
+    # cells ------------------------------------------------------------------------------------------------------------
 
     def run_all(self) -> None:
         """Run every cell and wait until the last has run."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
 
-    def view(self, heading: str) -> Locator:
-        """The view whose heading begins so."""
-        return self.page.locator(".attnlab-view").filter(has_text=heading).first
-
-    def outputs(self) -> list[dict[str, Any]]:
-        """All outputs of all cells, as the notebook would save them."""
-        return self.page.evaluate(
-            """() => {
-                const cells = window.jupyterapp.shell.currentWidget.content.model.cells;
-                const found = [];
-                for (const cell of cells) if (cell.type === 'code') found.push(...cell.sharedModel.getOutputs());
-                return found;
-            }"""
+    def cell(self, text: str) -> int:
+        """The number of the first code cell whose source holds `text`."""
+        found = self.page.evaluate(
+            f"text => [...{CELLS}].findIndex(c => c.type === 'code' && c.sharedModel.source.includes(text))", text
         )
+        assert found >= 0, f"no cell with {text!r}"
+        return int(found)
+
+    def run_cell(self, text: str) -> list[dict[str, Any]]:
+        """Run one cell and return its outputs."""
+        at = self.cell(text)
+        self.page.evaluate(
+            """at => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = at;
+                return window.jupyterapp.commands.execute('notebook:run-cell'); }""",
+            at,
+        )
+        return list(self.page.evaluate(f"at => {CELLS}.get(at).sharedModel.getOutputs()", at))
+
+    def active_cell(self) -> int:
+        return int(self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"))
+
+    def assert_clean(self) -> None:
+        """Every code cell ran, none wrote to stderr or raised, and the page had nothing to complain of."""
+        cells = self.page.evaluate(
+            f"() => [...{CELLS}].filter(c => c.type === 'code')"
+            ".map(c => [c.executionCount, c.sharedModel.getOutputs()])"
+        )
+        assert [count for count, _ in cells if not count] == []
+        outputs = [output for _, found in cells for output in found]
+        assert [o for o in outputs if o["output_type"] == "error" or o.get("name") == "stderr"] == []
+        assert self.complaints == []
+
+    # views ------------------------------------------------------------------------------------------------------------
+
+    def view(self, heading: str) -> Locator:
+        """The view with this heading, when it is there and everything in it is drawn."""
+        view = self.page.locator(".attnlab-view").filter(has_text=heading).first
+        view.scroll_into_view_if_needed()
+        self.page.wait_for_function(
+            """view => { const shown = [...view.querySelectorAll('.attnlab-canvas')].filter(c => c.checkVisibility());
+                return shown.every(canvas => canvas.dataset.drawn)
+                    && view.querySelectorAll('[data-lm-suppress-shortcuts]').length > 0; }""",
+            arg=view.element_handle(),
+        )
+        return view
+
+    def changes(self, view: Locator, act: Callable[[], None]) -> None:
+        """Do something to a view and wait until it shows something else."""
+        before = view.evaluate(DRAWN)
+        act()
+        handle = view.element_handle()
+        self.page.wait_for_function(f"([view, before]) => ({DRAWN})(view) !== before", arg=[handle, before])
+
+    def press(self, view: Locator, control: Locator, key: str) -> None:
+        """Give a control the focus and press a key: the view changes, and the notebook's own keys do not hear of it."""
+        control.focus()
+        at = self.active_cell()
+        self.changes(view, lambda: self.page.keyboard.press(key))
+        assert self.active_cell() == at
+        assert view.evaluate("view => view.contains(document.activeElement)")
+
+    def click(self, view: Locator, control: Locator) -> None:
+        """Click on a control: the view changes."""
+        self.changes(view, control.click)
+
+    def drag(self, view: Locator, name: str, share: float) -> None:
+        """Click on a slider's bar at this share of its length: the view changes."""
+        bar = view.get_by_role("slider", name=name, exact=True).locator(
+            "xpath=ancestor::*[contains(@class,'noUi-target')]"
+        )
+        box = bar.bounding_box()
+        assert box
+        at = {"x": share * box["width"], "y": box["height"] / 2}
+        self.changes(view, lambda: bar.click(position=at, force=True))  # the handle may lie over the bar
 
     def picture(self, name: str, of: Locator | None = None) -> None:
         """Keep a screenshot for a person to look at."""
         self.pictures.mkdir(parents=True, exist_ok=True)
-        (of or self.page).screenshot(path=self.pictures / f"{self.lesson}-{name}.png")
+        (of or self.page).screenshot(path=self.pictures / f"{self.name}-{name}.png")
 
 
 @dataclass(frozen=True)
@@ -162,7 +234,7 @@ def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[
 
     def opens(lesson: str, kind: str = "solved", front: str = "lab") -> Opened:
         page = context.new_page()
-        notebook = Opened(page, lesson, course.root / ".artefacts" / "browser")
+        notebook = Opened(page, lesson, course.root / ".artefacts" / "browser", f"{lesson}-{kind}-{front}")
         opened.append(notebook)
         _listen(page, notebook.complaints, server.url)
         tree = {"lab": "lab/tree", "notebook": "notebooks"}[front]
@@ -182,14 +254,18 @@ def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[
 def _listen(page: Page, complaints: list[str], url: str) -> None:
     """Note what a healthy page does not do: errors on the console, requests to anywhere else."""
 
+    def complain(where: str, text: str) -> None:
+        if not any(known in text for known in QUIET):
+            complaints.append(f"{where}: {text}")
+
     def console(message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(known in message.text for known in QUIET):
-            complaints.append(f"console: {message.text}")
+        if message.type == "error" and not message.location["url"].endswith(FONTS):
+            complain("console", message.text)
 
     def request(asked: Request) -> None:
         if not asked.url.startswith((url, url.replace("http", "ws"), "data:", "blob:", "about:")):
             complaints.append(f"off-site: {asked.url}")
 
     page.on("console", console)
-    page.on("pageerror", lambda error: complaints.append(f"page: {error}"))
+    page.on("pageerror", lambda error: complain("page", str(error)))
     page.on("request", request)
