@@ -60,6 +60,7 @@ class Opened:
 
     page: Page
     lesson: str
+    folder: Path
     pictures: Path
     name: str
     complaints: list[str] = field(default_factory=list)
@@ -234,7 +235,13 @@ def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[
 
     def opens(lesson: str, kind: str = "solved", front: str = "lab") -> Opened:
         page = context.new_page()
-        notebook = Opened(page, lesson, course.root / ".artefacts" / "browser", f"{lesson}-{kind}-{front}")
+        notebook = Opened(
+            page,
+            lesson,
+            server.root / kind / lesson,
+            course.root / ".artefacts" / "browser",
+            f"{lesson}-{kind}-{front}",
+        )
         opened.append(notebook)
         _listen(page, notebook.complaints, server.url)
         tree = {"lab": "lab/tree", "notebook": "notebooks"}[front]
