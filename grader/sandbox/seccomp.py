@@ -62,7 +62,8 @@ _ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
     "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
     "truncate": (76, 45),  # which Landlock only covers from its third version on
 }  # fmt: skip
-"""Calls that change a file which need not be opened first, so that Landlock does not see them. Refused with EPERM."""
+"""Calls that change a file which need not be opened first, so that Landlock does not see them. They do nothing and say
+that they have: IPython copies files with their modes when it starts, as many programs do."""
 
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020080  # CLONE_NEW* of linux/sched.h, the time namespace included
@@ -111,8 +112,10 @@ class Filter:
                 program += _when(call[name], _only(0, (self.signals_to,), errno.EPERM))
             for name in ("tkill", "pidfd_send_signal"):
                 program += _when(call[name], [_refuse(errno.EPERM)])
-        for numbers in (*DENIED.values(), *(() if self.attributes else _ATTRIBUTES.values())):
+        for numbers in DENIED.values():
             program += _when(numbers[column], [_refuse(errno.EPERM)])
+        for numbers in () if self.attributes else _ATTRIBUTES.values():
+            program += _when(numbers[column], [_refuse(0)])
         return b"".join([*program, _give(_ALLOW)])
 
     def _sockets(self) -> list[bytes]:

@@ -1,4 +1,6 @@
 # Has a regular expression try all of its exponentially many ways, from an answer. That exercise is timed out.
+#
+# expect: padding_mask 0/4 TSSSSSS
 
 # %% replace="padding_mask"
 import re

@@ -1,5 +1,6 @@
 # Closes all its descriptors in an answer: the judge's channel, the kernel's sockets. It costs that exercise.
 #
+# expect: padding_mask 0/4 EEEESSS
 # also: landlock
 
 # %% replace="padding_mask"

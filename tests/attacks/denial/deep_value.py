@@ -1,4 +1,8 @@
 # Returns lists within lists within lists, and lists of a million. Its exercises have errors.
+#
+# expect: causal_mask 0/4 EESSS
+# expect: padding_mask 0/4 EEEESSS
+# expect: masked_softmax 0/8 EEEEEESSS
 
 # %% replace="causal_mask"
 def causal_mask(length, device=None):

@@ -1,5 +1,6 @@
 # One function never returns and catches every interrupt. Its own checks are lost and nobody else's.
 #
+# expect: padding_mask 0/4 TSSSSSS
 # also: landlock
 # also: user
 

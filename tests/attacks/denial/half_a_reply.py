@@ -1,4 +1,6 @@
 # Announces a reply of 15 MB and sends a few bytes of it, slowly. The call is over when its time is.
+#
+# expect: padding_mask 0/4 TSSSSSS
 
 # %% replace="padding_mask"
 import os

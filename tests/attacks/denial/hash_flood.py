@@ -1,4 +1,6 @@
 # Has a dict take the square of its length in time, by keys that all hash alike, in an answer. It is timed out.
+#
+# expect: padding_mask 0/4 TSSSSSS
 
 # %% replace="padding_mask"
 class Key:

@@ -1,5 +1,7 @@
 # Allocates 100 GB, in a cell and in an answer, at once and bit by bit. The exercise is out of memory, the cell an error.
 #
+# expect: causal_mask 0/4 MSSSS
+# expect: padding_mask 0/4 MSSSSSS
 # also: landlock
 # also: user
 # prints: refused

@@ -1,5 +1,7 @@
 # Sends SIGKILL and SIGSTOP to itself, in a cell and in answers. Stopped processes are ended like others.
 #
+# expect: padding_mask 0/4 FFFFSSS
+# expect: masked_softmax 0/8 FFFFFFSSS
 # also: landlock
 # also: user
 

@@ -1,4 +1,8 @@
 # Returns integers of a million digits, and raises exceptions of 100 MB and such as cannot be shown.
+#
+# expect: causal_mask 0/4 EESSS
+# expect: padding_mask 0/4 EEEESSS
+# expect: masked_softmax 0/8 EEEEEESSS
 
 # %% replace="causal_mask"
 def causal_mask(length, device=None):

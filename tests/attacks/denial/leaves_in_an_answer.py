@@ -1,5 +1,6 @@
 # Ends the process inside a call, with exit code 0. It costs that exercise.
 #
+# expect: padding_mask 0/4 EEEESSS
 # also: landlock
 # also: user
 

@@ -1,4 +1,6 @@
 # Announces a reply of exabytes, and sends it. The judge refuses at the announcement.
+#
+# expect: padding_mask 0/4 EEEESSS
 
 # %% replace="padding_mask"
 import os

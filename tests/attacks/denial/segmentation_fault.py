@@ -1,5 +1,6 @@
 # Reads address 0, in a cell and in an answer. It costs the cell and that exercise.
 #
+# expect: padding_mask 0/4 EEEESSS
 # also: landlock
 # prints: The kernel ended during this cell (signal 11)
 

@@ -1,4 +1,6 @@
 # Sets torch to a thousand threads and its default tensors to an odd dtype and device. Right answers are right with those.
+#
+# expect: masked_softmax 2/8 ..EEEEEEE
 
 # %% last
 torch.set_num_threads(1000)

@@ -1,5 +1,6 @@
 # Waits for somebody to type something, in a cell and in an answer. Nobody will; both are errors at once.
 #
+# expect: padding_mask 0/4 EEEESSS
 # prints: StdinNotImplementedError
 
 # %% last
