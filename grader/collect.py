@@ -24,6 +24,12 @@ MAX_CELLS = 1000
 MAX_SOURCE = 1 << 20
 """Characters of one cell; a person writes a few thousand."""
 
+MAX_PARTS = 500_000
+"""Objects and lists in a notebook's JSON, where any takes some hundred bytes of memory; a lesson has a thousand."""
+
+MAX_VALUES = 4_000_000
+"""Values in it, of some sixty bytes each; a picture drawn from numbers may have a hundred thousand."""
+
 
 class Unreadable(Exception):  # noqa: N818  (a reason, not an error of ours)
     """There is no notebook to be graded here. Its text is the reason that the student and teacher read."""
@@ -68,6 +74,9 @@ def read_notebook(data: bytes) -> tuple[SubmittedCell, ...]:
         raise Unreadable(f"It is over {MAX_BYTES >> 20} MB long.")
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable("The file is empty.")
+    # counted before anything is made of them; those in text count too, which makes no difference at this size
+    if data.count(b"{") + data.count(b"[") > MAX_PARTS or data.count(b",") > MAX_VALUES:
+        raise Unreadable("It holds too many parts to be a notebook of this course.")
     try:
         tree = json.loads(_text(data))
     except (ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ class Channel:
     """Sends calls and receives replies, one at a time.
 
     seconds: for one call with its reply
+    total: seconds for all calls of one name
     ended: called once when the other end is silent, closed or talks nonsense, with the verdict that this alone would
         give; ends the kernel and returns the verdict and the words for the learner
     """
@@ -44,11 +46,14 @@ class Channel:
         *,
         limits: wire.WireLimits,
         seconds: float,
+        total: float = math.inf,
         ended: Callable[[Verdict, str], tuple[Verdict, str]],
     ) -> None:
         self._socket = end
         self._limits = limits
         self._seconds = seconds
+        self._total = total
+        self._spent: dict[str, float] = {}
         self._ended = ended
         self._number = 0
         self._over: tuple[Verdict, str] | None = None
@@ -67,14 +72,20 @@ class Channel:
         self._number += 1
         request = {"call": self._number, "name": name, "args": tuple(args), "kwargs": dict(kwargs)}
         message = wire.encode(request, strides=True)
+        started, spent = time.monotonic(), self._spent.get(name, 0.0)
+        left = self._total - spent
         try:
-            reply = self._exchange(message.to_bytes(), _devices(args, kwargs))
+            reply = self._exchange(message.to_bytes(), _devices(args, kwargs), min(self._seconds, left))
         except TimeoutError:
-            raise self._end(Verdict.TIMED_OUT, f"It had not finished after {self._seconds:g} seconds.") from None
+            words = f"It had not finished after {self._seconds:g} seconds."
+            if left < self._seconds:
+                words = f"Its calls together took more than {self._total:g} seconds."
+            raise self._end(Verdict.TIMED_OUT, words) from None
         except (EOFError, OSError):
             raise self._end(Verdict.ERRORED, "It ended the whole Python process.") from None
         except wire.WireError as error:
             raise self._end(Verdict.ERRORED, f"Its value could not be taken: {clean(str(error))}.") from None
+        self._spent[name] = spent + time.monotonic() - started
         match reply:
             case (int(number), "value", value, changed, operations, names) if number == self._number:
                 return self._outcome(value, changed, operations, names, len(args))
@@ -82,9 +93,11 @@ class Channel:
                 raise _error(name, kind, text, code, place)
         raise self._end(Verdict.ERRORED, "What came back is no reply to the call.")
 
-    def _exchange(self, request: bytes, devices: frozenset[str]) -> Any:
-        deadline = time.monotonic() + self._seconds
-        self._socket.settimeout(self._seconds)
+    def _exchange(self, request: bytes, devices: frozenset[str], seconds: float) -> Any:
+        if seconds <= 0:
+            raise TimeoutError
+        deadline = time.monotonic() + seconds
+        self._socket.settimeout(seconds)
         self._socket.sendall(request)
         tree, blob = wire.lengths(self._exactly(wire.HEADER.size, deadline), self._limits)
         return wire.decode(

@@ -25,6 +25,7 @@ _LAST_WORDS = 2.0  # seconds that "idle" may come after the reply; it does not c
 _TICK = 0.25  # seconds between two looks at the clock while nothing comes
 _BATCH = 200  # messages between two looks at the clock while many come
 _LARGEST_COUNT = 1 << 31  # an execution count that no kernel reaches
+_RECONNECT = 1.0  # seconds for a new connection to a kernel that runs; it needs a hundredth
 _WELCOME = 0.2  # seconds before we ask again whether the outputs reach us
 
 
@@ -55,21 +56,36 @@ class Client:
 
     def __init__(self, context: zmq.Context[Any], line: Line, *, message_bytes: int) -> None:
         self._line = line
+        self._context = context
+        self._message_bytes = message_bytes
+        self._mute = False  # whether the kernel's outputs no longer reach us
         self._session = Session(key=line.key.encode())
-        self._shell = self._socket(context, zmq.DEALER, "shell", message_bytes)
-        self._iopub = self._socket(context, zmq.SUB, "iopub", message_bytes)
-        self._iopub.subscribe(b"")
+        self._shell = self._socket(zmq.DEALER, "shell")
+        self._iopub = self._outputs()
         self._poller = zmq.Poller()
         for end in (self._shell, self._iopub, line.descriptor):
             self._poller.register(end, zmq.POLLIN)
 
-    def _socket(self, context: zmq.Context[Any], kind: int, name: str, message_bytes: int) -> zmq.Socket[Any]:
-        end = context.socket(kind)
+    def _socket(self, kind: int, name: str) -> zmq.Socket[Any]:
+        end = self._context.socket(kind)
         end.linger = 0
         end.rcvhwm = _WAITING
-        end.maxmsgsize = message_bytes
+        end.maxmsgsize = self._message_bytes
         end.connect(f"ipc://{self._line.address}-{CHANNELS.index(name) + 1}")
         return end
+
+    def _outputs(self) -> zmq.Socket[Any]:
+        end = self._socket(zmq.SUB, "iopub")
+        end.subscribe(b"")
+        return end
+
+    def _listen_anew(self) -> None:
+        """Connect to the outputs again: zmq gives a connection up for good after a message that is too large."""
+        self._poller.unregister(self._iopub)
+        self._iopub.close()
+        self._iopub = self._outputs()
+        self._poller.register(self._iopub, zmq.POLLIN)
+        self._mute = not self.connect(_RECONNECT)
 
     def close(self) -> None:
         self._shell.close()
@@ -96,13 +112,15 @@ class Client:
         request: Any = self._session.send(self._shell, "execute_request", content)
         cell = _Cell(request["header"]["msg_id"], time.monotonic() + seconds)
         interrupted = False
-        while not cell.over:
+        while not cell.over and not (cell.replied and self._mute):
             self._listen(cell, outputs)
             if self._line.ending() is not None:
                 return CellRun(CellEnd.DIED)
             if time.monotonic() < cell.deadline:
                 continue
             if cell.replied:  # only "idle" is missing, and it had its time
+                outputs.left_out()
+                self._listen_anew()
                 break
             if interrupted:
                 self._line.close()

@@ -192,7 +192,11 @@ class Kernel:
 
     def _new_channel(self) -> Channel:
         limits = wire.WireLimits(self._policy.tree_bytes, self._policy.call_bytes)
-        return Channel(self._line.channel, limits=limits, seconds=self._policy.call_seconds, ended=self._give_up)
+        policy = self._policy
+        return Channel(
+            self._line.channel, limits=limits, seconds=policy.call_seconds, total=policy.answer_seconds,
+            ended=self._give_up,
+        )  # fmt: skip
 
     def _give_up(self, verdict: Verdict, words: str) -> tuple[Verdict, str]:
         """A call failed for good: end the kernel, and tell what the supervisor knows better."""

@@ -67,6 +67,10 @@ class CellOutputs:
         self._flush()
         self._outputs.append(output)
 
+    def left_out(self) -> None:
+        """Note that something of this cell's output did not arrive."""
+        self._cut = True
+
     def finished(self) -> list[NotebookNode]:
         """The outputs, with a note where some were left out."""
         self._flush()

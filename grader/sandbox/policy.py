@@ -44,6 +44,7 @@ class Policy:
     notebook_seconds: float = 600.0  # all cells of a notebook, re-runs after a crash included
     grace_seconds: float = 2.0  # between an interrupt and the kill
     call_seconds: float = 10.0  # one call of an answer; the slowest honest one, a greedy decode, takes 0.1
+    answer_seconds: float = 120.0  # all calls of one answer; the slowest honest one's together take 10
     life_seconds: float = 1800.0  # a kernel with all its cells and calls, whoever forgot it
     cpu_seconds: int = 1200  # processor time of one process; twice the notebook's, for threads
 

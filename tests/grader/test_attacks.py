@@ -32,7 +32,7 @@ AS_USER = "ATTACKS_AS_USER"
 MIB = 1 << 20
 LIMITS: dict[str, Any] = {
     # hostile cells and calls shall cost seconds; honest ones take a hundredth of this
-    "cell_seconds": 3.0, "repeat_seconds": 1.0, "grace_seconds": 0.5, "call_seconds": 2.0, "notebook_seconds": 30.0,
+    "cell_seconds": 2.5, "repeat_seconds": 0.5, "grace_seconds": 0.3, "call_seconds": 1.5, "notebook_seconds": 30.0,
     # sizes that are reached quickly; the honest notebook needs a tenth
     "output_bytes": MIB, "message_bytes": 8 * MIB, "call_bytes": 16 * MIB, "file_bytes": 16 * MIB,
     "disk_bytes": 64 * MIB, "resident_bytes": 1024 * MIB, "address_bytes": 2048 * MIB,

@@ -1,4 +1,4 @@
-# Closes the kernel's own sockets in a cell. Outputs are lost with that kernel; the cells after run in a fresh one.
+# Closes the kernel's own sockets in a cell. Outputs are lost from then on; its answers are asked and earn.
 
 # %% after="causal_mask"
 get_ipython().kernel.iopub_thread.socket.close()

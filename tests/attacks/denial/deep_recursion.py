@@ -1,4 +1,4 @@
-# Recurses without end, with Python's own limit taken away, in an answer. That exercise has crashed.
+# Recurses without end through C, with Python's own limit taken away, until the stack is used up. It has crashed.
 #
 # expect: padding_mask 0/4 TSSSSSS
 
@@ -8,4 +8,4 @@ import sys
 
 def padding_mask(ids, pad_id):
     sys.setrecursionlimit(10**9)
-    return padding_mask(ids, pad_id)
+    return list(map(padding_mask, [ids], [pad_id]))

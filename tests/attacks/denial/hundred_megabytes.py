@@ -3,12 +3,12 @@
 # also: landlock
 # prints: after the flood
 
-# %% after="causal_mask"
+# %% last
 print("x" * 10**8)
-
-# %% after="causal_mask"
-print("after the flood")
 
 # %% last
 for _ in range(100):
     print("y" * 10**6)
+
+# %% last
+print("after the flood")

@@ -4,4 +4,4 @@
 
 # %% replace="padding_mask"
 def padding_mask(ids, pad_id):
-    return torch.zeros(1, dtype=torch.bool).expand(1 << 28)
+    return torch.zeros(1, dtype=torch.bool).expand(1 << 25)

@@ -1,4 +1,4 @@
-# Shows 5,000 pieces of HTML and clears and replaces them. Shown is what a notebook may store.
+# Shows 500 pieces of HTML and clears and replaces them. Shown is what a notebook may store.
 #
 # prints: the last of them
 
@@ -6,10 +6,10 @@
 from IPython.display import HTML, clear_output, display
 
 handle = display(HTML("x"), display_id=True)
-for number in range(2500):
+for number in range(250):
     display(HTML("<b>z</b>" * 100))
     handle.update(HTML(str(number)))
-    if number % 500 == 0:
+    if number % 50 == 0:
         clear_output()
 clear_output()
 print("the last of them")
