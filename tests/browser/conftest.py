@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from grader.course import Course
 from grader.release import release_text
@@ -226,11 +226,18 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all: what a front end has loaded once is not loaded again."""
+    made = browser.new_context(viewport={"width": 1280, "height": 1000}, device_scale_factor=1)
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[Callable[..., Opened]]:
+def open_notebook(server: Server, context: BrowserContext, course: Course) -> Iterator[Callable[..., Opened]]:
     """Open a lesson: kind "solved" or "released", front "lab" or "notebook". Closed, kernel included, afterwards."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000}, device_scale_factor=1)
-    context.set_default_timeout(PATIENCE)
     opened: list[Opened] = []
 
     def opens(lesson: str, kind: str = "solved", front: str = "lab") -> Opened:
@@ -255,7 +262,7 @@ def open_notebook(server: Server, browser: Browser, course: Course) -> Iterator[
     yield opens
     for notebook in opened:
         notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-    context.close()
+        notebook.page.close(run_before_unload=False)
 
 
 def _listen(page: Page, complaints: list[str], url: str) -> None:

@@ -127,6 +127,7 @@ def test_lesson_5(open_notebook: Open, front: str) -> None:
     opened.press(stepper, button(stepper, "Step"), "Enter")
     expect(stepper).to_contain_text("Word 2 will be 'chat'")
     opened.click(stepper, button(stepper, "Step"))
+    expect(stepper).to_contain_text("Word 3 will be 'noir'")
     opened.press(stepper, button(stepper, "noir"), "ArrowRight")
     expect(stepper).to_contain_text("overruled")
     opened.click(stepper, button(stepper, "Step"))
