@@ -142,6 +142,21 @@ def autograde(
 
 
 @app.command()
+def publish(folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or new folder.")]) -> None:
+    """Write the student bundle as a repository of its own. Exit 1, with nothing written, if it would tell a secret."""
+    from grader.publish import publish as run
+
+    done = run(Course.find(), folder)
+    for leak in done.leaks:
+        err.print(str(leak), markup=False, highlight=False, soft_wrap=True)
+    if done.leaks:
+        err.print("Nothing was written. Take these lines out of what learners get, or change the hidden ones.")
+        raise typer.Exit(FOUND)
+    history = "a repository with one commit" if done.repository else "no repository, since there is no git here"
+    out.print(f"{done.folder}: {len(done.files)} files, nothing hidden in them; {history}", highlight=False)
+
+
+@app.command()
 def doctor() -> None:
     """Say what this host can do: sandbox, GPU, browser. Exit 1 where other people's notebooks cannot be run safely."""
     from grader import doctor as host
