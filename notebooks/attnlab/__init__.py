@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from attnlab.chain import earlier
+from attnlab.progress import progress
 from attnlab.report import Report, check
+from attnlab.signing import sign_off
 
 if TYPE_CHECKING:
     from attnlab.widgets import (
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Report", "attention_view", "block_trace", "check", "contrast_view", "cross_view", "decode_stepper", "earlier",
-    "leak_probe", "mask_lab", "recorded_attention", "recorded_translation", "shift_view",
+    "leak_probe", "mask_lab", "progress", "recorded_attention", "recorded_translation", "shift_view", "sign_off",
 ]  # fmt: skip
 
 

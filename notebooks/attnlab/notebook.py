@@ -83,6 +83,11 @@ class Definitions:
             raise error
         return vars(self._module)[name]
 
+    def under(self, name: str) -> tuple[Any, ...]:
+        """What the definitions that `name` rests on have bound, its own included, as far as they have run."""
+        bound = {b for n in self._needed(name) for b in self._found[n].binds}
+        return tuple(vars(self._module)[b] for b in sorted(bound) if b in vars(self._module))
+
     def _run(self, definition: Definition) -> Exception | None:
         tree = ast.Module([definition.node], type_ignores=[])
         try:

@@ -9,6 +9,7 @@ from html import escape
 
 from attnlab.examine import Findings
 from attnlab.exercises import EXERCISES
+from attnlab.house import FAILED, OPEN, PASSED, Mark, badge, box, div
 from attnlab.verdict import Verdict
 
 __all__ = ["html_of", "problem_html", "text_of"]
@@ -16,29 +17,15 @@ __all__ = ["html_of", "problem_html", "text_of"]
 _WIDTH = 100  # characters of a terminal line: fits half a wide screen
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """How a verdict looks: a sign and a word, so that colour is never alone in saying it."""
-
-    sign: str
-    word: str
-    colour: str
-
-
-# Blue and orange can be told apart by nearly everyone; both hold white letters (contrast above 4.5) and show on white
-# and on black.
-_PASSED = _Mark("✓", "passed", "#0b6cb0")
-_FAILED = _Mark("✗", "failed", "#b34700")
-_SKIPPED = _Mark("–", "not run", "#6b6b6b")
-_BROKEN = _Mark("?", "broken", "#6b6b6b")
-_MARKS = {Verdict.PASSED: _PASSED, Verdict.SKIPPED: _SKIPPED, Verdict.BROKEN: _BROKEN}
+_BROKEN = Mark("?", "broken", "#6b6b6b")
+_MARKS = {Verdict.PASSED: PASSED, Verdict.SKIPPED: OPEN, Verdict.BROKEN: _BROKEN}
 
 
 @dataclass(frozen=True)
 class _Row:
     """One check as both forms show it."""
 
-    mark: _Mark
+    mark: Mark
     name: str
     clause: str
     points: str
@@ -62,23 +49,23 @@ def text_of(findings: Findings) -> str:
 
 def html_of(findings: Findings) -> str:
     """The same as a piece of a page: inline style only, no script, everything escaped."""
-    parts = [_div("font-weight:600;", escape(_headline(findings)))]
+    parts = [div("font-weight:600;", escape(_headline(findings)))]
     if common := _common(findings):
-        parts += [_div("margin-top:0.3em;", escape(note)) for note in common]
+        parts += [div("margin-top:0.3em;", escape(note)) for note in common]
     elif not findings.unwritten:
         parts += [_row_html(row) for row in _rows(findings)]
-    parts.append(_div("margin-top:0.6em;", escape(_next(findings))))
+    parts.append(div("margin-top:0.6em;", escape(_next(findings))))
     if printed := findings.printed.strip():
         parts.append(
             f'<details style="margin-top:0.6em;"><summary>Your function printed</summary>'
             f'<pre style="white-space:pre-wrap;margin:0.3em 0 0 0;">{escape(printed)}</pre></details>'
         )
-    return _box("".join(parts))
+    return box("".join(parts))
 
 
 def problem_html(problem: str) -> str:
     """A page of one sentence, where no exercise could be told."""
-    return _box(escape(problem))
+    return box(escape(problem))
 
 
 def _headline(findings: Findings) -> str:
@@ -114,10 +101,10 @@ def _rows(findings: Findings) -> Iterator[_Row]:
     """The checks in order; a rationale that was just given is not given again."""
     before = ""
     for check, result in zip(findings.checks, findings.results, strict=True):
-        mark = _MARKS.get(result.verdict, _FAILED)
+        mark = _MARKS.get(result.verdict, FAILED)
         notes = tuple(note for note in (result.rationale, result.help) if note)
         if notes and result.rationale == before:
-            notes = ("As above.",) if mark is _FAILED else ()
+            notes = ("As above.",) if mark is FAILED else ()
         before = result.rationale or before
         yield _Row(mark, check.name, check.clause, f"{result.points:g} of {result.max_points:g}", notes)
 
@@ -127,25 +114,8 @@ def _wrapped(head: str, words: str) -> list[str]:
 
 
 def _row_html(row: _Row) -> str:
-    badge = (
-        f'<span style="display:inline-block;min-width:5em;padding:0 0.5em;margin-right:0.6em;border-radius:3px;'
-        f'background:{row.mark.colour};color:#ffffff;">{row.mark.sign} {row.mark.word}</span>'
-    )
     faint = "color:var(--jp-ui-font-color2, inherit);white-space:nowrap;"
-    head = f'{badge}{escape(row.clause)} <span style="{faint}">{escape(row.name)}, {escape(row.points)}</span>'
-    notes = "".join(_div("margin:0.2em 0 0 1em;", escape(note)) for note in row.notes)
-    return _div(f"margin-top:0.5em;padding-left:0.6em;border-left:3px solid {row.mark.colour};", head + notes)
-
-
-def _box(content: str) -> str:
-    """The frame. Colours come from the notebook's theme where it has one, and from the page around elsewhere."""
-    return _div(
-        "max-width:60em;padding:0.6em 0.8em;line-height:1.45;font-family:var(--jp-ui-font-family, sans-serif);"
-        "font-size:var(--jp-ui-font-size1, 0.9em);color:var(--jp-ui-font-color1, inherit);"
-        "border:1px solid var(--jp-border-color2, rgba(128,128,128,0.5));border-radius:4px;",
-        content,
-    )
-
-
-def _div(style: str, content: str) -> str:
-    return f'<div style="{style}">{content}</div>'
+    about = f'<span style="{faint}">{escape(row.name)}, {escape(row.points)}</span>'
+    head = f"{badge(row.mark)}{escape(row.clause)} {about}"
+    notes = "".join(div("margin:0.2em 0 0 1em;", escape(note)) for note in row.notes)
+    return div(f"margin-top:0.5em;padding-left:0.6em;border-left:3px solid {row.mark.colour};", head + notes)
