@@ -99,17 +99,19 @@ class Attack:
         """Whether it is run in this way too."""
         return self.kind == "stealing" or how in self.all("also")
 
-    def make(self, folder: Path, course: Course, whole: dict[str, Any], names: Mapping[str, Any]) -> None:
+    def make(self, folder: Path, whole: dict[str, Any], release: dict[str, Any], names: Mapping[str, Any]) -> None:
         """Write what is handed in into an empty folder.
 
         whole: the lesson as a right notebook
+        release: the lesson as students get it
         names: what the words in capitals stand for
         """
         tree: dict[str, Any] = json.loads(json.dumps(whole if "whole" in self.all("base") else only_named(whole)))
         parts = [Part(p.what, p.place, p.prose, _filled(p.text, names)) for p in self.parts]
         for part in parts:
             _change(tree, part)
-        _run(parts, "notebook", {"notebook": tree, "cell": lambda name: find(tree, name), "course": course})
+        cells = {"cell": lambda name: find(tree, name), "released": lambda name: find(release, name)}
+        _run(parts, "notebook", {"notebook": tree, **cells})
         data = _run(parts, "bytes", {"data": json.dumps(tree).encode(), "notebook": tree})["data"]
         file = folder / f"{LESSON}.ipynb"
         file.write_bytes(data)

@@ -127,7 +127,7 @@ def desk(request: pytest.FixtureRequest, desks: dict[Mode, Desk]) -> Desk:
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(("mode", "attack"), cases())
 def test_attack(mode: Mode, attack: Attack, desk: Desk, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    attack.make(tmp_path, desk.course, desk.whole, desk.bait.names)
+    attack.make(tmp_path, desk.whole, json.loads(desk.grader.masters[LESSON]), desk.bait.names)
     before, held = Footprint.now(desk.temporary), memory()
     watch_memory()
     graded, size = data.grade_folder(_under(desk.grader, attack), tmp_path, seed=SEED)
@@ -157,7 +157,8 @@ def test_attack(mode: Mode, attack: Attack, desk: Desk, tmp_path: Path, request:
     # a line of source is indented and quoted when it is stored: at most some bytes for each that was handed in
     assert len(text) < 10 * size + 1.1 * desk.policy.output_bytes + 200_000
     assert peak < PEAK, f"{peak / MIB:.0f} MiB"
-    desk.honest_keeps_its_points()
+    if attack.kind != "accidents":  # those are honest themselves, and one another's neighbours
+        desk.honest_keeps_its_points()
 
 
 def test_memory_stays_bounded_over_all_attacks(desks: dict[Mode, Desk]) -> None:

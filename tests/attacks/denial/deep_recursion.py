@@ -1,6 +1,6 @@
 # Recurses without end through C, with Python's own limit taken away, until the stack is used up. It has crashed.
 #
-# expect: padding_mask 0/4 TSSSSSS
+# expect: padding_mask 0/4 EEEESSS
 
 # %% replace="padding_mask"
 import sys

@@ -1,7 +1,7 @@
 # Each call of an answer stays under its limit, and there would be hundreds. An exercise as a whole has a limit too.
 #
+# expect: masked_softmax 0.5/8 .TSSSSSSS
 # limits: answer_seconds=4.0
-# expect: masked_softmax 4/8 ..FFF.F..
 
 # %% replace="masked_softmax"
 import time

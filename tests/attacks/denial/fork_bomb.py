@@ -1,6 +1,7 @@
 # Forks for ever. There may be so many processes and no more; they end with the kernel.
 #
 # also: landlock
+# limits: processes=40
 # prints: bounded
 
 # %% last

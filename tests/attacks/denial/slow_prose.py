@@ -4,4 +4,4 @@
 Some prose.
 
 # %% notebook
-notebook["cells"][-1]["source"] = "[" * 500_000
+notebook["cells"][-1]["source"] = "*a " * 200_000

@@ -16,4 +16,6 @@ forged = [
 for kind, content in forged:
     for parent in (kernel.get_parent(), {"header": {"msg_id": "other"}}, {}, None):
         session.send(publisher, kind, content, parent=parent)
-print("sent", len(forged))
+
+# %% last
+print("sent", len(forged))  # a cell that says itself that it is over may lose what it prints after

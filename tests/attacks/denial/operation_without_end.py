@@ -3,5 +3,7 @@
 # prints: not to be interrupted
 
 # %% after="causal_mask"
-big = 7 ** (10**7)
-[big**9 for _ in range(100)]
+import collections
+import itertools
+
+collections.deque(itertools.repeat(0), maxlen=0)

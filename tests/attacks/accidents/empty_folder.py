@@ -1,0 +1,6 @@
+# Handed in nothing.
+#
+# expect: ungraded No notebook was handed in.
+
+# %% folder
+file.unlink()
