@@ -51,7 +51,7 @@ def test_views_of_unwritten_functions_are_calm(open_notebook: Open) -> None:
     for text in ("contrast_view(masked_softmax)", "mask_lab(masked_softmax", "leak_probe(lambda"):
         assert [output["output_type"] for output in opened.run_cell(text)] == ["execute_result"]
     lab = opened.view("Mask lab")
-    expect(lab).to_contain_text("is not written yet. Write it, run its cell, then this one again.")
+    expect(lab).to_contain_text("causal_mask is not written yet, nor are padding_mask and masked_softmax. Write them")
     opened.picture("mask-lab", lab)
     assert opened.complaints == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ import torch
 from attnlab.deadline import TooLongError, deadline
 from attnlab.trial import duplicate
 
-__all__ = ["Attempt", "attempt", "failure", "name_of"]
+__all__ = ["Attempt", "attempt", "failure", "name_of", "together"]
 
+_NOT_WRITTEN = " is not written yet. Write it, run its cell, then this one again."
 SECONDS = 3.0  # a picture's call takes milliseconds; an endless loop must not block the notebook
 
 
@@ -42,11 +43,21 @@ def attempt(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Attempt:
 def failure(error: BaseException, name: str, args: tuple[Any, ...] = ()) -> str:
     """An exception in one sentence: whose, type, message, and the shapes that went in."""
     if isinstance(error, NotImplementedError):
-        return f"{_unwritten(error, name)} is not written yet. Write it, run its cell, then this one again."
+        return f"{_unwritten(error, name)}{_NOT_WRITTEN}"
     message = " ".join(str(error).split())[:300]  # some list every element of a tensor
     shapes = [str(tuple(a.shape)) for a in args if isinstance(a, torch.Tensor)]
     given = f" It was given tensors of shape {', '.join(shapes)}." if shapes else ""
     return f"{name} raised {type(error).__name__}{': ' if message else ''}{message.removesuffix('.')}.{given}"
+
+
+def together(problems: Sequence[str]) -> str:
+    """Several problems, each once; functions that are not written yet share a sentence."""
+    names = [p.removesuffix(_NOT_WRITTEN) for p in dict.fromkeys(problems) if p.endswith(_NOT_WRITTEN)]
+    others = [p for p in dict.fromkeys(problems) if not p.endswith(_NOT_WRITTEN)]
+    if len(names) < 2:
+        return " ".join(dict.fromkeys(problems))
+    told = f"{names[0]} is not written yet, nor {'is' if len(names) == 2 else 'are'} {' and '.join(names[1:])}."
+    return " ".join([*others, f"{told} Write them, run their cells, then this one again."])
 
 
 def name_of(function: Any) -> str:

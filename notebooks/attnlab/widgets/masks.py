@@ -11,7 +11,7 @@ import torch
 
 from attnlab.pictures import Table
 from attnlab.widgets import html
-from attnlab.widgets.attempt import attempt
+from attnlab.widgets.attempt import attempt, together
 from attnlab.widgets.attention import AXES, NEAR_ONE, Attention
 from attnlab.widgets.heads import figure_of
 from attnlab.widgets.map import AttentionMap, sums_of
@@ -98,12 +98,14 @@ class MaskLab(View):
         self.number.disabled = after
         unit = f", in units of 10^{self.power.value}" if self.power.value else ""
         self._show(0, f"scores (6, 6){unit}", scores)
-        self._show(1, f"masked scores{unit}", masked, hidden=(masked == -torch.inf))
+        self._show(
+            1, f"{'scores, not masked' if after else 'masked scores'}{unit}", masked, hidden=(masked == -torch.inf)
+        )
         self.maps[2].layout.display = "none" if weights is None else ""
         self.attention = None
         if weights is not None:
             self._show_weights(weights.double() * (allowed if after else 1.0), allowed)
-        self.problem = " ".join(dict.fromkeys(problems))
+        self.problem = together(problems)
         self.line = self._sentence(after, finite)
         self.warnings = list(self.attention.warnings()) if self.attention else []
 
