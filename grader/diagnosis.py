@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from attnlab.checking import Check, run_check
+from attnlab.devices import CPU
 from attnlab.fault import Fault
 from attnlab.recording import Outcome
 from attnlab.trial import Call, Trial
@@ -82,7 +83,9 @@ class _Plain:
 
     function: Callable[..., Any]
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
+        if device != CPU:  # our own functions are where they ought to be, and only values are wanted here
+            return Outcome(None)
         try:
             return Outcome(self.function(*args, **kwargs))
         except Exception as error:

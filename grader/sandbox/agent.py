@@ -1,7 +1,8 @@
 """Answers the judge's calls from inside the learner's kernel. Nothing that it says is trusted.
 
-A call is a dict {"call": number, "name": str, "args": tuple, "kwargs": dict}; the reply is one of
-(number, "value", value, changed, operations, library) and (number, "error", type, message, errno, place).
+A call is a dict {"call": number, "name": str, "args": tuple, "kwargs": dict, "device": str}; the reply is one of
+(number, "value", value, changed, operations, library), the same with "placed" and (devices, trips, named) at its end
+where the device is not the CPU, and (number, "error", type, message, errno, place).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from grader.sandbox import wire
 __all__ = ["Agent"]
 
 MAX_TEXT = 2000  # characters of an exception's message; the judge shows 300
+MAX_TRIPS = 3  # of a call, told to the judge; one says enough
 MAX_NAMES = 4000  # library names in a reply; a whole forward pass has about 60
 
 
@@ -54,9 +56,7 @@ class Agent:
         # the judge is trusted, so only what the format itself allows bounds its messages
         limits = wire.WireLimits(tree=1 << 30, blob=1 << 40)
         tree, blob = wire.lengths(self._exactly(wire.HEADER.size), limits)
-        return wire.decode(
-            self._exactly(tree), self._exactly(blob), strides=True, devices=_devices(), limits=limits
-        )  # fmt: skip
+        return wire.decode(self._exactly(tree), self._exactly(blob), strides=True, limits=limits)
 
     def _exactly(self, size: int) -> bytes:
         buffer = bytearray(size)
@@ -74,14 +74,18 @@ class Agent:
             if call["name"] not in namespace:
                 raise NameError(f"{call['name']} is not defined")
             with _quiet():
-                outcome = record(namespace[call["name"]], call["args"], call["kwargs"])
+                outcome = record(namespace[call["name"]], call["args"], call["kwargs"], call["device"])
         except BaseException as error:  # also SystemExit and an interrupt: the call is over, the kernel is not
             return (
                 number, "error", type(error).__name__, _words(error),
                 error.errno if isinstance(error, OSError) else None, _place(error.__traceback__, namespace),
             )  # fmt: skip
         library = sorted(outcome.library)[:MAX_NAMES]
-        return number, "value", outcome.value, outcome.changed, outcome.operations, library
+        value = outcome.value, outcome.changed, outcome.operations, library
+        if outcome.placed is None:
+            return number, "value", *value
+        placed = outcome.placed
+        return number, "placed", *value, (placed.devices, placed.trips[:MAX_TRIPS], placed.named)
 
 
 @contextlib.contextmanager
@@ -113,11 +117,3 @@ def _place(traceback: TracebackType | None, namespace: Mapping[str, Any]) -> tup
             found = (traceback.tb_lineno, frame.f_code.co_name[:100], text.strip()[:200])
         traceback = traceback.tb_next
     return found
-
-
-def _devices() -> frozenset[str]:
-    import torch
-
-    # asked anew: CUDA must not be initialised before the fork, and only a GPU's kernel ever is
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return frozenset({"cpu", *(f"cuda:{i}" for i in range(count))})

@@ -7,11 +7,10 @@ import math
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
+from attnlab.devices import CPU, Placed
 from attnlab.recording import Outcome
 from attnlab.trial import explain
 from attnlab.verdict import AnswerError, Verdict
@@ -62,20 +61,20 @@ class Channel:
         self._socket.close()
         self._over = self._over or (Verdict.ERRORED, "The notebook is no longer running.")
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
-        """Call the function `name` of the notebook once. Raises AnswerError where no value comes back.
+    def call(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
+        """Call the function `name` of the notebook once, on a device. Raises AnswerError where no value comes back.
 
         A call that hangs, dies or answers nonsense ends the kernel: what it would say later is worth nothing.
         """
         if self._over is not None:
             raise AnswerError(*self._over)
         self._number += 1
-        request = {"call": self._number, "name": name, "args": tuple(args), "kwargs": dict(kwargs)}
+        request = {"call": self._number, "name": name, "args": tuple(args), "kwargs": dict(kwargs), "device": device}
         message = wire.encode(request, strides=True)
         started, spent = time.monotonic(), self._spent.get(name, 0.0)
         left = self._total - spent
         try:
-            reply = self._exchange(message.to_bytes(), _devices(args, kwargs), min(self._seconds, left))
+            reply = self._exchange(message.to_bytes(), min(self._seconds, left))
         except TimeoutError:
             words = f"It had not finished after {self._seconds:g} seconds."
             if left < self._seconds:
@@ -87,22 +86,24 @@ class Channel:
             raise self._end(Verdict.ERRORED, f"Its value could not be taken: {clean(str(error))}.") from None
         self._spent[name] = spent + time.monotonic() - started
         match reply:
-            case (int(number), "value", value, changed, operations, names) if number == self._number:
+            case (int(number), "value", value, changed, operations, names) if number == self._number and device == CPU:
                 return self._outcome(value, changed, operations, names, len(args))
+            case (int(number), "placed", value, changed, operations, names, placed) if number == self._number:
+                if device != CPU and _is_placed(placed):
+                    outcome = self._outcome(value, changed, operations, names, len(args))
+                    return replace(outcome, placed=Placed(placed[0], tuple(map(clean, placed[1])), placed[2]))
             case (int(number), "error", str(kind), str(text), code, place) if number == self._number:
                 raise _error(name, kind, text, code, place)
         raise self._end(Verdict.ERRORED, "What came back is no reply to the call.")
 
-    def _exchange(self, request: bytes, devices: frozenset[str], seconds: float) -> Any:
+    def _exchange(self, request: bytes, seconds: float) -> Any:
         if seconds <= 0:
             raise TimeoutError
         deadline = time.monotonic() + seconds
         self._socket.settimeout(seconds)
         self._socket.sendall(request)
         tree, blob = wire.lengths(self._exactly(wire.HEADER.size, deadline), self._limits)
-        return wire.decode(
-            self._exactly(tree, deadline), self._exactly(blob, deadline), devices=devices, limits=self._limits
-        )
+        return wire.decode(self._exactly(tree, deadline), self._exactly(blob, deadline), limits=self._limits)
 
     def _exactly(self, size: int, deadline: float) -> bytes:
         buffer = bytearray(size)
@@ -149,8 +150,8 @@ class RemoteAnswer:
     channel: Callable[[], Channel]
     name: str
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
-        return self.channel().call(self.name, args, kwargs)
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
+        return self.channel().call(self.name, args, kwargs, device)
 
 
 def clean(text: str, most: int = 300) -> str:
@@ -181,7 +182,10 @@ def _where(place: Any) -> str:
     return ""
 
 
-def _devices(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> frozenset[str]:
-    """Where tensors of the reply may be: on the CPU and wherever the inputs are."""
-    tensors = (value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor))
-    return frozenset({"cpu", *(str(tensor.device) for tensor in tensors)})
+def _is_placed(placed: Any) -> bool:
+    """Whether it says where tensors were: names of devices, trips in words, and yes or no."""
+    match placed:
+        case (tuple() as devices, tuple() as trips, bool()):
+            words = (*devices, *trips)
+            return len(words) <= MAX_NAMES and all(isinstance(w, str) and len(w) <= MAX_NAME for w in words)
+    return False

@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 import torch
 
 from attnlab.checking import Check, checks_in, run_check
+from attnlab.devices import CPU
 from attnlab.exercises import EXERCISES
 from attnlab.library import forbidden, handed_over
 from attnlab.recording import Outcome, record
-from attnlab.trial import Trial, explain
+from attnlab.trial import Trial, duplicate, explain
 from attnlab.verdict import AnswerError, CheckResult, Verdict
 
 __all__ = ["NOT_WRITTEN", "Findings", "examine", "public_checks", "quiet"]
@@ -35,6 +36,7 @@ _KNOWN = {
     "view size is not compatible": "After transpose the numbers lie apart in memory: use reshape instead of view.",
     "for unary ~": "The mask is None when everything may be read.",
     "shapes cannot be multiplied": "Print the shapes of both factors just before.",
+    "not compiled with CUDA": "Name no device: take it from an input, as in device=x.device.",
     "without overflow": "A large finite number does not fit every dtype; float('-inf') does.",
 }
 """Part of an error's message to what a learner can do about it."""
@@ -134,9 +136,9 @@ class _Guarded:
         self._function = function
         self.recorded = False
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
-        self.recorded = True
-        outcome = self._survived(lambda: record(self._function, args, kwargs))
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
+        self.recorded = self.recorded or device == CPU
+        outcome = self._survived(lambda: record(self._function, args, kwargs, device))
         return replace(outcome, value=_plain(outcome.value))
 
     def value(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -192,7 +194,7 @@ class _QuickTrial(Trial):
     def call(self, *args: Any, **kwargs: Any) -> Any:
         if not self._guarded.recorded:
             return super().call(*args, **kwargs)
-        return self._guarded.value(tuple(map(self._sent, args)), {k: self._sent(v) for k, v in kwargs.items()})
+        return self._guarded.value(tuple(map(duplicate, args)), {k: duplicate(v) for k, v in kwargs.items()})
 
 
 def _run(check: Check, trial: Trial) -> CheckResult:

@@ -1,15 +1,18 @@
-"""Call a function and note what it did: its value, which inputs it changed, what ran inside it."""
+"""Call a function and note what it did: its value, which inputs it changed, what ran inside it, where it ran."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from attnlab.devices import CPU, HOME, PRETEND, Placed, given, no_tf32, places, taken
+from attnlab.pretend import PretendGpu
 
 __all__ = ["Outcome", "ran", "record"]
 
@@ -22,12 +25,14 @@ class Outcome:
     changed: positions of the arguments whose contents differ after the call
     operations: number of torch operations that ran
     library: names of torch functions and modules that ran, and of stand-ins as "stand_in:NAME"
+    placed: where its tensors were; None where all was on the CPU and nobody asked
     """
 
     value: Any
     changed: tuple[int, ...] = ()
     operations: int = 0
     library: frozenset[str] = field(default=frozenset())
+    placed: Placed | None = None
 
 
 _names: list[set[str]] = []  # the open recordings, innermost last
@@ -39,13 +44,28 @@ def ran(name: str) -> None:
         names.add(name)
 
 
-def record(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Outcome:
-    """Call `function(*args, **kwargs)` and note what it did. Whatever it raises passes through."""
+def record(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, device: str = CPU
+) -> Outcome:
+    """Call `function(*args, **kwargs)` and note what it did. Whatever it raises passes through.
+
+    device: where the arguments, which are given away, are put first: `attnlab.devices` has the names. The value comes
+        back on the CPU whatever the device.
+    """
+    args = [given(a, device) for a in args]
+    kwargs = {name: given(value, device) for name, value in (kwargs or {}).items()}
     before = [_copy(a) for a in args]
-    with _recorded() as (names, counter):
-        value = function(*args, **(kwargs or {}))
+    mode = PretendGpu(home=device == HOME) if device in (PRETEND, HOME) else None
+    world: AbstractContextManager[Any] = mode or (nullcontext() if device == CPU else no_tf32())
+    with _recorded() as (names, counter), world:
+        value = function(*args, **kwargs)
     changed = tuple(i for i, (a, b) in enumerate(zip(args, before, strict=True)) if not _identical(a, b))
-    return Outcome(value, changed, counter.count, frozenset(names))
+    if device == CPU:
+        if torch.cuda.is_initialized():  # the answer may have put its value there by itself
+            value = taken(value)
+        return Outcome(value, changed, counter.count, frozenset(names))
+    placed = Placed(places(value), tuple(mode.trips), mode.named) if mode else Placed(places(value))
+    return Outcome(taken(value), changed, counter.count, frozenset(names), placed)
 
 
 @contextmanager

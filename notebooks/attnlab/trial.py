@@ -9,17 +9,24 @@ from typing import Any, Protocol
 import torch
 
 from attnlab.compare import difference
+from attnlab.devices import CPU, PRETEND
 from attnlab.recording import Outcome, record
 from attnlab.verdict import AnswerError, Failed, Verdict
 
 __all__ = ["Answer", "Call", "LocalAnswer", "Trial", "duplicate", "explain"]
 
+_NO_GPU = ("not compiled with CUDA", "No CUDA GPUs are available", "Found no NVIDIA driver")
+"""Parts of what torch says where there is no GPU."""
+
 
 class Answer(Protocol):
     """The learner's function, wherever it lives."""
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
-        """Call it once. Raises AnswerError where no value comes back."""
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
+        """Call it once, with these arguments on a device. Raises AnswerError where no value comes back.
+
+        device: a name of `attnlab.devices`; given only where it is not the CPU
+        """
         ...
 
 
@@ -29,9 +36,9 @@ class LocalAnswer:
 
     function: Callable[..., Any]
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str = CPU) -> Outcome:
         try:
-            return record(self.function, args, kwargs)
+            return record(self.function, args, kwargs, device)
         except Exception as error:
             raise AnswerError(Verdict.ERRORED, *explain(error)) from error
 
@@ -70,7 +77,7 @@ class Trial:
         *,
         seed: int,
         reference: Callable[..., Any] | None = None,
-        device: str = "cpu",
+        device: str = CPU,
     ) -> None:
         self._answer = answer
         self._reference = reference
@@ -96,11 +103,20 @@ class Trial:
     # calls ------------------------------------------------------------------------------------------------------------
 
     def outcome(self, *args: Any, **kwargs: Any) -> Outcome:
-        """Call the answer with copies of these inputs on the trial's device."""
-        sent = tuple(self._sent(a) for a in args)
+        """Call the answer with copies of these inputs on the trial's device.
+
+        A device mistake does not count here: it has its own check, and costs no other. So where the answer raises on a
+        GPU it is called on the CPU, and where it asks for a GPU on a machine that has none, on the pretend one.
+        """
         call = Call(tuple(duplicate(a) for a in args), {k: duplicate(v) for k, v in kwargs.items()}, None)
         try:
-            result = self._answer(sent, {k: self._sent(v) for k, v in kwargs.items()})
+            try:
+                result = self._sent(args, kwargs, self.device)
+            except AnswerError as error:
+                other = self._other_device(error)
+                if other is None:
+                    raise
+                result = self._other_try(args, kwargs, other, error)
         except AnswerError as error:
             if error.verdict is Verdict.ERRORED:
                 self.calls.append(replace(call, raised=error.rationale))
@@ -128,9 +144,31 @@ class Trial:
             raise Failed(f"On {_shapes(args)}: {found}.", help)
         return value
 
-    def _sent(self, value: Any) -> Any:
-        copy = duplicate(value)
-        return copy.to(self.device) if isinstance(copy, torch.Tensor) else copy
+    def placed(self, *args: Any, device: str, **kwargs: Any) -> Outcome:
+        """Call the answer with copies of these inputs on another device, for its `placed`. The diagnosis does not see
+        this call. Raises AnswerError where the answer raises."""
+        result = self._sent(args, kwargs, device)
+        self.library |= result.library
+        return result
+
+    def _sent(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str) -> Outcome:
+        copies = tuple(map(duplicate, args)), {name: duplicate(value) for name, value in kwargs.items()}
+        return self._answer(*copies) if device == CPU else self._answer(*copies, device)
+
+    def _other_device(self, error: AnswerError) -> str | None:
+        if error.verdict is not Verdict.ERRORED:
+            return None
+        if self.device != CPU:
+            return CPU
+        return PRETEND if any(words in error.rationale for words in _NO_GPU) else None
+
+    def _other_try(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], device: str, first: AnswerError) -> Outcome:
+        try:
+            return self._sent(args, kwargs, device)
+        except AnswerError as error:
+            if device == PRETEND and error.verdict is Verdict.ERRORED:
+                raise first from None  # the learner is told what happens on a machine such as this
+            raise
 
 
 def duplicate(value: Any) -> Any:
