@@ -142,6 +142,24 @@ def autograde(
 
 
 @app.command()
+def report(
+    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="A graded lesson.", show_default=False)],
+    to: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; .grading/reports unless given.")] = None,
+) -> None:
+    """Write the class report: a page with the class's points and faults, and the same as CSV. It names students."""
+    from grader.class_facts import class_facts
+    from grader.class_page import class_csv, class_page
+
+    course = Course.find()
+    facts = class_facts(course, lesson)
+    folder = to or course.grading / "reports"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in ((f"{lesson}.html", class_page(facts)), (f"{lesson}.csv", class_csv(facts))):
+        (folder / name).write_text(text, encoding="utf-8")
+        out.print(f"wrote {folder / name}", highlight=False, soft_wrap=True)
+
+
+@app.command()
 def publish(folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or new folder.")]) -> None:
     """Write the student bundle as a repository of its own. Exit 1, with nothing written, if it would tell a secret."""
     from grader.publish import publish as run

@@ -59,6 +59,7 @@ def configure(config: Config, course: Course) -> None:
     directories.feedback_directory = ".grading/feedback"
     directories.db_url = f"sqlite:///{course.grading / 'gradebook.db'}"
     config.ExportPlugin.to = str(course.grading / "grades.csv")
+    config.ExportApp.plugin_class = "grader.export.SafeCsv"
     config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
     config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser
     config.HTMLExporter.filters = {"clean_html": "grader.safe_outputs.clean_html"}  # what cleans them

@@ -88,7 +88,7 @@ def _html(row: ExerciseRow) -> str:
 def _parts(check: CheckResult) -> list[str]:
     if check.verdict is Verdict.PASSED:
         return []
-    fault = f"This is consistent with: {check.fault}." if check.fault else ""
+    fault = f"This is {check.fault}." if check.fault else ""  # it begins with "consistent with"
     return [part for part in (check.rationale, fault, check.help) if part]
 
 
