@@ -40,8 +40,8 @@ seeds: .venv/.ready  ## hold every fault and style to the same score on fifty se
 weights: .venv/.ready  ## train the translator that lesson 5 uses and write its weights
 	@$(BIN)/python -m grader weights
 
-bench: .venv/.ready  ## measure a whole class against stock nbgrader and write tests/bench/RESULTS.md
-	@$(BIN)/python tests/bench/bench.py
+bench: .venv/.ready  ## measure a class, kernels and checks, and write tests/bench/RESULTS.md
+	@$(BIN)/python -m tests.bench
 
 lab: .venv/.ready  ## open lesson 1 in JupyterLab
 	@$(BIN)/jupyter lab --notebook-dir=notebooks notebooks/01_mask/01_mask.ipynb

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from traitlets.config import Config
 
 from grader.cache import Cache, Keys
 from grader.course import Course, CourseError
-from grader.gradebook import Autograde, configure
+from grader.gradebook import Autograde
 from grader.grading import Grading
 from grader.ledger import Ledger
 from grader.pool import LocalPool
 from grader.release import masters
 from grader.sandbox import Policy
 from grader.sandbox.probe import decide
+from grader.settings import settings
 
 if TYPE_CHECKING:
     from grader.cluster import DaskPool
@@ -99,8 +99,7 @@ def _cluster(course: Course, policy: Policy, address: str, device: str) -> DaskP
 def _step(
     course: Course, lesson: str, student: str, grading: Grading, stored: Callable[[str, Ledger], None]
 ) -> Autograde:
-    config = Config()
-    configure(config, course)
+    config = settings(course)
     config.CourseDirectory.assignment_id = course.lesson(lesson).name
     config.CourseDirectory.student_id = student
     return Autograde(

@@ -20,6 +20,7 @@ import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
 import nbgrader.converters
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -39,7 +40,7 @@ from grader.environment import with_tools_on_path
 from grader.grade import Graded, Grader, ungraded
 from grader.grading import Grading, Here
 from grader.ledger import Ledger
-from grader.release import masters, register
+from grader.release import COURSE_ID, masters, register
 from grader.sandbox import Mode, Policy, Sandbox
 
 __all__ = ["Autograde", "SaveLedger", "configure", "stored_ledgers"]
@@ -51,7 +52,7 @@ def configure(config: Config, course: Course) -> None:
     """Settings for every nbgrader command in the course folder. Called by `nbgrader_config.py`."""
     directories = config.CourseDirectory
     directories.root = str(course.root)
-    directories.course_id = "attention"
+    directories.course_id = COURSE_ID
     directories.source_directory = ".grading/source"
     directories.release_directory = "notebooks"
     directories.submitted_directory = ".grading/submitted"
@@ -127,7 +128,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
             one_gradebook(self.coursedir.db_url, self.coursedir.course_id),
         ):
-            _enter(self.course, self.coursedir.assignment_id, self.coursedir.db_url)
+            _enter(self.course, self.coursedir)
             super().start()
 
     def ask(self) -> int:
@@ -288,15 +289,16 @@ def _timestamp(folder: str) -> datetime | None:
         return None
 
 
-def _enter(course: Course, name: str, db_url: str) -> None:
+def _enter(course: Course, coursedir: CourseDirectory) -> None:
     """See to it that the gradebook knows the lesson as it now stands."""
+    name = coursedir.assignment_id
     lesson = course.lesson(name)
     wanted = {f"test_{exercise}": points for exercise, points in lesson.points.items()}
-    with Gradebook(db_url) as gradebook:
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
         try:
             notebook = gradebook.find_notebook(name, name)
             if {cell.name: cell.max_score for cell in notebook.grade_cells} == wanted:
                 return
         except MissingEntry:
             pass
-    register(course, lesson, db_url)
+    register(course, lesson, coursedir.db_url, coursedir.course_id)

@@ -18,7 +18,10 @@ from grader.environment import with_tools_on_path
 from grader.lesson import STUB, Lesson
 from grader.source import source_notebook, text_of
 
-__all__ = ["masters", "register", "release_text"]
+__all__ = ["COURSE_ID", "masters", "register", "release_text"]
+
+COURSE_ID = "attention"
+"""nbgrader's name for the course, unless its configuration says another."""
 
 
 def masters(course: Course) -> Mapping[str, str]:
@@ -34,11 +37,12 @@ def release_text(lesson: Lesson) -> str:
         return _generate(lesson, Path(folder), config, no_database=True)
 
 
-def register(course: Course, lesson: Lesson, db_url: str) -> None:
+def register(course: Course, lesson: Lesson, db_url: str, course_id: str = COURSE_ID) -> None:
     """Enter the lesson's cells and points into the gradebook, as `nbgrader generate_assignment` does."""
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         config = Config()
         config.CourseDirectory.db_url = db_url
+        config.CourseDirectory.course_id = course_id
         course.grading.mkdir(exist_ok=True)
         _generate(lesson, Path(folder), config, no_database=False)
 

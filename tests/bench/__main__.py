@@ -1,0 +1,148 @@
+"""Measure ours against stock nbgrader in one run on one machine, and write RESULTS.md.
+
+Ratios are what counts: seconds differ between machines, and what is compared is measured minutes apart on the same one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from pathlib import Path
+
+import nbgrader
+import torch
+
+from grader.course import Course
+from tests.bench.classes import Classes, phases
+from tests.bench.judging import judging
+from tests.bench.kernels import kernels, leak
+
+HERE = Path(__file__).parent
+
+
+def class_section(course: Course, few: int, many: int, sample: int) -> list[str]:
+    classes = Classes(course)
+    said(f"stock nbgrader, {sample} submissions")
+    base = classes.stock(sample)
+    said(f"ours, {few} submissions, 1 worker")
+    (one,) = classes.ours(few, 1)
+    said(f"ours, {few} submissions, 2 workers")
+    (two,) = classes.ours(few, 2)
+    said(f"ours, {many} submissions, 2 workers, and again with nothing changed")
+    large, rerun = classes.ours(many, 2, again=True)
+    rows = [
+        ("stock `nbgrader autograde`", sample, base),
+        ("ours, 1 worker", few, one),
+        ("ours, 2 workers", few, two),
+        ("ours, 2 workers", many, large),
+        ("ours, nothing changed", many, rerun),
+    ]
+    base_rate, few_rate, many_rate = base.seconds / sample, two.seconds / few, large.seconds / many
+    return [
+        "## A class",
+        "",
+        "The class is the sample class again and again over all five lessons: right, wrong and crashing. Start of the",
+        "process is included. Stock nbgrader runs a part of it, without hidden checks.",
+        "",
+        "| what | submissions | seconds | a minute | peak memory, MB |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {what} | {n} | {run.seconds:.1f} | {60 * n / run.seconds:.0f} | {run.peak / 1e6:.0f} |"
+            for what, n, run in rows
+        ),
+        "",
+        f"- against stock: **{base_rate / few_rate:.1f} times** at {few} submissions, {base_rate / many_rate:.1f} times"
+        f" at {many}",
+        f"- from 1 to 2 workers: {one.seconds / two.seconds:.2f} times",
+        f"- from {few} to {many} submissions: {large.seconds / two.seconds:.2f} times the seconds for"
+        f" {many / few:g} times the work",
+        "",
+    ]
+
+
+def phase_section(course: Course, number: int) -> list[str]:
+    said(f"seconds by phase, {number} submissions in one process")
+    found = phases(course, number)
+    return [
+        "## Where the time goes",
+        "",
+        f"Milliseconds a submission, of {number} in one process without a pool.",
+        "",
+        "| phase | ms |",
+        "|---|---|",
+        *(f"| {name} | {1000 * seconds:.0f} |" for name, seconds in found.items()),
+        f"| together | {1000 * sum(found.values()):.0f} |",
+        "",
+    ]
+
+
+def judging_section(course: Course) -> list[str]:
+    said("hidden checks on right answers")
+    return [
+        "## Hidden checks",
+        "",
+        "Processor milliseconds for a lesson of right answers, judge and kernel together, beyond the notebook's run.",
+        "",
+        "| lesson | ms |",
+        "|---|---|",
+        *(f"| {name} | {1000 * seconds:.0f} |" for name, seconds in judging(course).items()),
+        "",
+    ]
+
+
+def kernel_section(course: Course, number: int, stock: int, row: int) -> list[str]:
+    said(f"{number} kernels, and {stock} stock ones")
+    found = kernels(course, number, stock)
+    said(f"{row} kernels in a row")
+    left = leak(course, row)
+    return [
+        "## Kernels",
+        "",
+        f"From the start to the reply of a first cell, `import torch`; median of {number}, and of {stock} stock ones.",
+        "",
+        "| what | |",
+        "|---|---|",
+        f"| confined kernel | {1000 * found.ours:.0f} ms |",
+        f"| the same without walls | {1000 * found.unconfined:.0f} ms |",
+        f"| stock kernel | {1000 * found.stock:.0f} ms, {found.stock / found.ours:.1f} times |",
+        f"| memory of its own | {found.private / 1e6:.1f} MB |",
+        f"| a sandbox with its proof and its first kernel, once | {found.first:.1f} s |",
+        "",
+        f"{left.number} kernels in a row took {left.seconds:.0f} s and left {left.descriptors} descriptors,"
+        f" {left.processes} processes, {left.files} files and {left.memory / 1e6:.1f} MB.",
+        "",
+    ]
+
+
+def said(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    options.add_argument("--small", action="store_true", help="a tenth of everything: tries the bench, writes nothing")
+    small = options.parse_args().small
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    torch.set_num_threads(1)
+    course = Course.find(HERE)
+    lines = [
+        "# Ours and stock nbgrader, measured",
+        "",
+        f"Made by `make bench`. {os.cpu_count()} cores, {platform.machine()}, {platform.system()} {platform.release()},"
+        f" Python {platform.python_version()}, torch {torch.__version__}, nbgrader {nbgrader.__version__}.",
+        "",
+        *kernel_section(course, *((5, 2, 50) if small else (40, 8, 2000))),
+        *judging_section(course),
+        *phase_section(course, 10 if small else 60),
+        *class_section(course, *((10, 50, 5) if small else (100, 500, 20))),
+    ]
+    text = "\n".join(lines).rstrip() + "\n"
+    print(text)
+    if not small:
+        (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""How things are measured: a command with the memory of all its processes, and seconds by phase."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import psutil
+
+__all__ = ["Clock", "Run", "cpu_of", "measured"]
+
+_LOOK = 0.5  # seconds between two looks at the memory; to look costs some milliseconds a process
+
+
+@dataclass(frozen=True)
+class Run:
+    """One command: seconds from start to end of its process, and the memory of its whole family in bytes."""
+
+    seconds: float
+    peak: int
+
+    def __add__(self, other: Run) -> Run:
+        """One after the other."""
+        return Run(self.seconds + other.seconds, max(self.peak, other.peak))
+
+
+def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)) -> Run:
+    """Run a command in a folder. Raises SystemExit with what it said where it ends with another code than a fine one.
+
+    fine: exit codes; () for any
+    """
+    begun = time.monotonic()
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    peak = 0
+    ended = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not ended.wait(_LOOK):
+            peak = max(peak, _memory(process.pid))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    _, said = process.communicate()
+    seconds = time.monotonic() - begun
+    ended.set()
+    watcher.join()
+    if fine and process.returncode not in fine:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said[-3000:]}")
+    return Run(seconds, peak)
+
+
+def _memory(pid: int) -> int:
+    """Proportional memory of a process and all below it: shared pages count once."""
+    total = 0
+    try:
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.Error:
+        return 0
+    for process in family:
+        try:
+            total += process.memory_full_info().pss
+        except (psutil.Error, AttributeError):
+            continue
+    return total
+
+
+def cpu_of(pid: int) -> float:
+    """Processor seconds that a process has used so far."""
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+@dataclass
+class Clock:
+    """Seconds by phase. A phase inside another counts for itself alone, so the sum is the time of the outermost."""
+
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _open: list[str] = field(default_factory=list)
+    _last: float = 0.0
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        self._turn()
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._turn()
+            self._open.pop()
+
+    @contextmanager
+    def watching(self, *places: tuple[Any, str, str]) -> Iterator[None]:
+        """For the time of the block, calls of these functions count as phases.
+
+        places: where a function lies, its name there, and the phase
+        """
+        with ExitStack() as stack:
+            for owner, name, phase in places:
+                stack.enter_context(patch.object(owner, name, self._timed(getattr(owner, name), phase)))
+            yield
+
+    def _timed(self, function: Callable[..., Any], phase: str) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            with self.phase(phase):
+                return function(*args, **kwargs)
+
+        return timed
+
+    def _turn(self) -> None:
+        now = time.perf_counter()
+        if self._open:
+            self.seconds[self._open[-1]] += now - self._last
+        self._last = now
