@@ -175,8 +175,12 @@ def server(tmp_path_factory: pytest.TempPathFactory, course: Course) -> Iterator
         port = free.getsockname()[1]
     settings = home / "settings"
     settings.mkdir()
-    news = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-    (settings / "overrides.json").write_text(json.dumps(news))
+    overrides = {
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        # else the next test on a slow machine finds outputs whose kernel is gone
+        "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+    }
+    (settings / "overrides.json").write_text(json.dumps(overrides))
     folders = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
