@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from html import escape
 from typing import Any
 
 import nbformat
 
+from attnlab.examine import public_checks
+from attnlab.exercises import EXERCISES
 from grader.lesson import Cell, Lesson
 
 __all__ = ["source_notebook", "text_of"]
@@ -50,7 +53,21 @@ def _header(lesson: Lesson, cell: Cell) -> str:
     points = lesson.points[cell.exercise]
     worth = "a stretch, no points" if points == 0 else f"{points:g} points"
     dots = "●" * cell.difficulty + "○" * (_DOTS - cell.difficulty)
-    return f"### Exercise: `{cell.exercise}`\n\n*{worth} · about {cell.minutes} minutes · difficulty {dots}*"
+    line = f"*{worth} · about {cell.minutes} minutes · difficulty {dots}*"
+    return "\n\n".join([f"### Exercise: `{cell.exercise}`", line, *_graded_on(cell.exercise, points)])
+
+
+def _graded_on(exercise: str, points: float) -> tuple[str, ...]:
+    """The names of the checks, and folded away under them their clauses; nothing for what is not in the table."""
+    if exercise not in EXERCISES:
+        return ()
+    checks = public_checks(exercise)
+    title = "Graded on" if points else "Checked on"
+    names = " · ".join(f"`{check.name}`" for check in checks)
+    clauses = "".join(f"<li><code>{check.name}</code>: {escape(check.clause)}</li>" for check in checks)
+    # HTML throughout: in Markdown, the stars of "h * d_k" would be emphasis
+    folded = f"<details><summary>What these {len(checks)} names mean</summary><ul>{clauses}</ul></details>"
+    return f"*{title}:* {names}", folded
 
 
 def _cell_id(cell: Cell, taken: set[str]) -> str:

@@ -15,6 +15,7 @@
 # **How a lesson works.** A cell that ends in `raise NotImplementedError` is yours to fill. The cell under it runs the
 # checks and says what holds and what does not. The cells after it try your function on something worth seeing; change
 # them as you like. When you are stuck, open the hints one at a time: they begin with a nudge and end near the answer.
+# Save the notebook before you go on to the next one: later lessons read what is saved.
 #
 # **Letters used throughout.** $N$ sentences in a batch, $S$ source positions, $T$ target positions, $d$ features per
 # token.
@@ -439,6 +440,26 @@ print("any NaN: ", bool(weights.isnan().any()))
 weights[0]
 
 # %% [markdown]
+# ## Break it
+#
+# In lesson 5 your functions will translate. The weights for that are trained already, so you can see today what a
+# mistake in a mask does to a French sentence. The lab holds the translator, made of the *library's* functions, and puts
+# one mistake at a time into it. The map is the decoder reading what it has written, mean of its heads.
+#
+# **Predict**, by the buttons: only then you see what happens. Two of the seven mistakes change neither of the two
+# sentences. Which? And which makes the translator say nothing at all?
+
+# %% kind="show"
+from attnlab import break_it
+
+break_it("01_mask")
+
+# %% [markdown]
+# Two mistakes went unnoticed: the penalty of $-10^9$, and striking out after the softmax, although the map of the
+# latter shows row sums far below 1. A translation that comes out right is no proof. That is why the checks look at
+# each clause by itself, on inputs that are made for it.
+
+# %% [markdown]
 # ## What to keep
 #
 # - A mask says True where a key **may be read**; conditions are joined with `&`.
@@ -455,3 +476,12 @@ weights[0]
 # | columns sum to 1 | softmax over the queries |
 #
 # **Next:** lesson 2 makes the scores, and lets a French word read an English sentence.
+
+# %% [markdown]
+# **How far are you?** `progress()` reads your notebooks as they are saved and says what passes, whose code runs, and
+# what to do next.
+
+# %% kind="show"
+from attnlab import progress
+
+progress()

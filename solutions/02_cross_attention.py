@@ -28,7 +28,8 @@ masked_softmax = earlier("01_mask", "masked_softmax")
 
 # %% [markdown]
 # The lines above say where `causal_mask` and `masked_softmax` come from: your own notebook when they pass its checks,
-# a stand-in otherwise. So nothing that is left open in lesson 1 stops you here.
+# a stand-in otherwise. So nothing that is left open in lesson 1 stops you here. (What counts is the notebook as it was
+# saved; after a change there, run the cell again.)
 #
 # ## Why heads
 #
@@ -536,6 +537,23 @@ reads(lambda x: cross_attention(dec, x, block, h, words), enc)
 # %% [markdown]
 # A full square, a triangle, a full rectangle, and a rectangle with two dead columns: all of it from one function.
 #
+# ## Break it
+#
+# The trained translator again, made of the library's functions, with one mistake of this lesson at a time. The map is
+# the cross-attention of its last block, mean of the heads.
+#
+# **Predict**, by the buttons. Which mistake leaves both sentences as they are? Which one says the same for every
+# source, and how will its map differ in shape?
+
+# %% kind="show"
+from attnlab import break_it
+
+break_it("02_cross_attention")
+
+# %% [markdown]
+# Only the scale by $\sqrt d$ goes unnoticed. It makes the map paler, but the best key of a row stays the best. And
+# where the source is not read, the map is square: the target has asked itself.
+#
 # ## What to keep
 #
 # - A score is a dot product over $\sqrt{d_k}$, the width of *one head*.
@@ -552,3 +570,12 @@ reads(lambda x: cross_attention(dec, x, block, h, words), enc)
 # | an error as soon as T and S differ | queries and keys exchanged, or a target mask on the source |
 #
 # **Next:** lesson 3 puts self-attention, cross-attention and a small network together into one block.
+
+# %% [markdown]
+# **How far are you?** `progress()` reads your notebooks as they are saved and says what passes, whose code runs, and
+# what to do next.
+
+# %% kind="show"
+from attnlab import progress
+
+progress()

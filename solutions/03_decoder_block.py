@@ -541,6 +541,26 @@ pictures.table(rows, lengths, ["billion products", "projections", "score tables"
 # %% [markdown]
 # At $T = S = 4d = 2048$, and with $d_{ff} = 4d$, the tables cost as much as all the rest. Beyond that the length
 # of the text is what you pay for.
+
+# %% [markdown]
+# ## Break it
+#
+# The trained translator, made of the library's functions, with one mistake of this lesson at a time. The map is the
+# cross-attention of its last block, mean of the heads.
+#
+# **Predict**, by the buttons. Two of the seven change neither sentence: which? And one makes the longer sentence run on
+# without an end: what is missing there?
+
+# %% kind="show"
+from attnlab import break_it
+
+break_it("03_decoder_block")
+
+# %% [markdown]
+# A variance over $d - 1$ and a stale query change numbers a little everywhere and no word anywhere. Without the network
+# the words are read, but nobody notices that the sentence is over. And where the answer of the cross-attention is
+# thrown away, the map looks alive, while the sentence is the same for every source: weights say what is read, not what
+# is done with it.
 #
 # ## What to keep
 #
@@ -558,3 +578,12 @@ pictures.table(rows, lengths, ["billion products", "projections", "score tables"
 # | slightly off, most of all near −3 | the exact form of GELU |
 #
 # **Next:** lesson 4 stacks blocks into an encoder and a decoder, and trains them.
+
+# %% [markdown]
+# **How far are you?** `progress()` reads your notebooks as they are saved and says what passes, whose code runs, and
+# what to do next.
+
+# %% kind="show"
+from attnlab import progress
+
+progress()

@@ -68,22 +68,23 @@ print("the same rows in the new order:", torch.allclose(plain[:, order], moved, 
 # Give the table of positions, (length, d). Column j of row i is the sine of the angle for even j and the cosine of
 # the same angle for odd j; the angle is $i / 10000^{2\lfloor j/2\rfloor/d}$. An odd d just lacks the last cosine.
 #
-# *Graded on:* the values, odd widths, a single row, the default dtype.
-#
-# <details><summary>Columns 0 and 1 are right, the later ones are not</summary>
+# <details><summary>Hint 1 · "Columns 0 and 1 are right, the later ones are not"</summary>
 #
 # Sine and cosine of a pair share one angle. Look at which number you put into the exponent for j = 2 and for j = 3.
+#
 # </details>
-# <details><summary>It raises for d = 5, or a column is missing</summary>
+# <details><summary>Hint 2 · "It raises for d = 5, or a column is missing"</summary>
 #
 # Building sines and cosines apart and laying them side by side needs as many of the one as of the other. Think of
 # all d columns at once instead: an angle for each column, then a choice between two functions.
+#
 # </details>
-# <details><summary>I know the formula but not how to write it without loops</summary>
+# <details><summary>Hint 3 · "I know the formula but not how to write it without loops"</summary>
 #
 # Make `i` a column, (length, 1), and `j` a row, (d,); then `i / 10000 ** (2 * (j // 2) / d)` is the whole (length,
 # d) table of angles. `torch.where(j % 2 == 0, angle.sin(), angle.cos())` picks. Make `i` floating:
 # `torch.arange(length, dtype=torch.get_default_dtype())`.
+#
 # </details>
 
 # %% kind="solution" exercise="positional_encoding"
@@ -152,21 +153,22 @@ pictures.curves(list(range(32)), columns, "Four columns of the table, d = 16", "
 # Put `bos_id` in front of every row and drop the row's last id. Shape and dtype stay as they were. Whatever the last
 # id is, it goes: the loss takes the labels, not these.
 #
-# *Graded on:* the values, T = 1, the dtype, the input left alone.
-#
-# <details><summary>My result is one column too long, or the first word is missing</summary>
+# <details><summary>Hint 1 · "My result is one column too long, or the first word is missing"</summary>
 #
 # Two things happen: one id comes in at the left, one leaves at the right. Which end did you cut?
+#
 # </details>
-# <details><summary>The input changed, or the first label came back in every column</summary>
+# <details><summary>Hint 2 · "The input changed, or the first label came back in every column"</summary>
 #
 # `ids[:, 1:] = ids[:, :-1]` writes into the caller's tensor, and may read what it has just written. Build a new
 # tensor.
+#
 # </details>
-# <details><summary>torch.cat complains about dtypes or shapes</summary>
+# <details><summary>Hint 3 · "torch.cat complains about dtypes or shapes"</summary>
 #
 # The new column must be (N, 1) and of the same dtype: `torch.full_like(ids[:, :1], bos_id)`. Then
 # `torch.cat([column, ids[:, :-1]], dim=1)`.
+#
 # </details>
 
 # %% kind="solution" exercise="shift_right"
@@ -230,23 +232,24 @@ for goes_in, comes_out in zip(inputs[0].tolist(), labels[0].tolist(), strict=Tru
 # Two sublayers on `enc` (N, S, d): self-attention where every position reads every position, then feed-forward. Each
 # adds its input back and normalises the **sum**.
 #
-# *Graded on:* the values, both sublayers, no mask, post-normalisation, examples kept apart.
-#
-# <details><summary>The output is not mean 0 and variance 1</summary>
+# <details><summary>Hint 1 · "The output is not mean 0 and variance 1"</summary>
 #
 # Something came after the last normalisation, or the normalisation came before the addition. The last thing a block
 # does is `layer_norm(...)`.
+#
 # </details>
-# <details><summary>Source word 0 does not feel source word 3</summary>
+# <details><summary>Hint 2 · "Source word 0 does not feel source word 3"</summary>
 #
 # A causal mask crept in. `multi_head_attention` reads everything when you do not give it `allowed`.
+#
 # </details>
-# <details><summary>The shapes are right, the numbers are not</summary>
+# <details><summary>Hint 3 · "The shapes are right, the numbers are not"</summary>
 #
 # Check three things: slots in the order of the table above; queries, keys and values all from `enc`; and the second
 # residual starts from the *updated* `enc`. Line by line: unpack `block`; `enc = layer_norm(enc +
 # multi_head_attention(enc, enc, w_q, w_k, w_v, w_o, num_heads))`; then the same pattern around `feed_forward(enc,
 # w_mlp1, w_mlp2)`.
+#
 # </details>
 
 # %% kind="solution" exercise="encoder_block"
@@ -292,21 +295,22 @@ print("how far each word's output moved:", moved)         # the causal mask woul
 # %% [markdown] exercise="encode" minutes=5 difficulty=1
 # Look up, add positions, run the blocks. `enc_blocks` is (E, 6, d, d), and E may be 0.
 #
-# *Graded on:* the values with several blocks, E = 0, float ids, id 0, inputs left alone.
-#
-# <details><summary>IndexError: tensors used as indices must be long, int, byte or bool</summary>
+# <details><summary>Hint 1 · "IndexError: tensors used as indices must be long, int, byte or bool"</summary>
 #
 # The ids are floats. Cast them before you look up; which cast keeps 3 an index and not a yes or no?
+#
 # </details>
-# <details><summary>Every word of a sentence got the same position</summary>
+# <details><summary>Hint 2 · "Every word of a sentence got the same position"</summary>
 #
 # You sliced the table by the batch. It already has one row for each source position; no slice is needed.
+#
 # </details>
-# <details><summary>It fails for E = 0, or the second block has no effect</summary>
+# <details><summary>Hint 3 · "It fails for E = 0, or the second block has no effect"</summary>
 #
 # `for block in enc_blocks:` walks along the first axis, and an empty axis gives no turn at all. Each turn must hand
 # its result to the next: `enc = encoder_block(enc, block, num_heads)`. Before it: `src_emb[src_ids.long()] +
 # enc_pos_embed`.
+#
 # </details>
 
 # %% kind="solution" exercise="encode"
@@ -362,23 +366,23 @@ print(encode(torch.tensor([[3.0, 3.0]]), emb, positional_encoding(2, 2), torch.z
 # Put it together. Source and target may differ in length and in vocabulary, E and L may be 0, ids are floats, and
 # nothing is shifted, scaled or masked beyond what the blocks do.
 #
-# *Graded on:* the logits on several models; E = 0, L = 0, S = T and S other than T; no peeking at later targets;
-# every position reading the source; id 0; slots 10 and 11; dtype, device, inputs left alone.
-#
-# <details><summary>IndexError, or a vocabulary of the wrong size</summary>
+# <details><summary>Hint 1 · "IndexError, or a vocabulary of the wrong size"</summary>
 #
 # Two tables, two vocabularies: source ids belong to `src_emb`, target ids to `tgt_emb`.
+#
 # </details>
-# <details><summary>The source makes no difference, or T and S get mixed up</summary>
+# <details><summary>Hint 2 · "The source makes no difference, or T and S get mixed up"</summary>
 #
 # Every decoder block takes two sequences: its own `dec`, which it replaces, and `enc`, which it only reads. Target
 # lengths come from `tgt_ids` alone.
+#
 # </details>
-# <details><summary>Right with one block, wrong with three or with none</summary>
+# <details><summary>Hint 3 · "Right with one block, wrong with three or with none"</summary>
 #
 # `dec` must run through the blocks, `enc` must not change after the encoder, and nothing is normalised after the
 # last block. Nearly all of it: `enc = encode(...)`; `dec = tgt_emb[tgt_ids.long()] + dec_pos_embed`; a loop `dec =
 # decoder_block(dec, enc, block, num_heads)`; return `dec @ w_head`.
+#
 # </details>
 
 # %% kind="solution" exercise="encoder_decoder_forward"
@@ -536,23 +540,24 @@ for position, row in enumerate(probabilities):
 # Mean of $-\log p$ of the right word over the positions that count. Raw logits (N, T, V), targets (N, T), perhaps as
 # floats; a 0-dim tensor comes back.
 #
-# *Graded on:* the values, padding left out of the mean, `pad_id=None`, huge logits, gradients.
-#
-# <details><summary>inf or nan with large logits</summary>
+# <details><summary>Hint 1 · "inf or nan with large logits"</summary>
 #
 # `log(softmax(z))` takes the logarithm of numbers that may have become 0. There is a form that never leaves the
 # logarithms; it stands above.
+#
 # </details>
-# <details><summary>Too small as soon as there is padding</summary>
+# <details><summary>Hint 2 · "Too small as soon as there is padding"</summary>
 #
 # You set the padded losses to zero but still divide by N·T. Divide by how many positions count, or throw the others
 # away before the mean.
+#
 # </details>
-# <details><summary>I cannot pick one score per position</summary>
+# <details><summary>Hint 3 · "I cannot pick one score per position"</summary>
 #
 # Throw away first: `counted = targets != pad_id`, then `logits[counted]` is (M, V) and `targets[counted]` is (M,).
 # With `log_p = logits - logits.logsumexp(-1, keepdim=True)`, pick by `log_p.gather(-1, targets[:, None])`, and take
 # minus the mean. Cast the targets to long.
+#
 # </details>
 
 # %% kind="solution" exercise="sequence_loss"
@@ -610,20 +615,21 @@ print("logits of a thousand:", sequence_loss(torch.tensor([[[1000.0, 0.0]]]), to
 # %% [markdown] exercise="parameter_count" minutes=5 difficulty=1
 # Number of weights in the attention and feed-forward matrices of all blocks. Embeddings and head do not count.
 #
-# *Graded on:* encoder and decoder blocks apart and together, none of either, an int.
-#
-# <details><summary>The encoder is right, the decoder too small</summary>
+# <details><summary>Hint 1 · "The encoder is right, the decoder too small"</summary>
 #
 # How many attentions does a decoder block hold, and how many feed-forward layers?
+#
 # </details>
-# <details><summary>Too large by a factor near the number of heads</summary>
+# <details><summary>Hint 2 · "Too large by a factor near the number of heads"</summary>
 #
 # Heads cut the d features into pieces; together they are the same d × d matrix.
+#
 # </details>
-# <details><summary>I get a float, or the sum is off</summary>
+# <details><summary>Hint 3 · "I get a float, or the sum is off"</summary>
 #
 # Keep to integers. Encoder block: `4 * d_model**2 + 2 * d_model * d_ff`. Decoder block: the first term twice, the
 # second once. Multiply by how many there are of each, and add.
+#
 # </details>
 
 # %% kind="solution" exercise="parameter_count"
@@ -817,4 +823,32 @@ print(f"full run:  {exact(shipped.weights, SENTENCES.held_out):.1%}, through you
 # | above 10 at the first step, where it should be near 5 | a normalisation is missing |
 # | an error names gradients | `no_grad`, `detach` or `.item()` in a function of yours |
 #
+# ## 10 · Break it
+#
+# The loss sees a mistake while you train. What does a reader see, if the mistake comes after the training? The trained
+# translator, made of the library's functions, with one mistake in the encoder at a time. The map is the encoder reading
+# itself in its last block, mean of the heads.
+#
+# **Predict**, by the buttons. Two mistakes give back the right words with their roles exchanged. Which? And is there
+# one that changes neither sentence?
+
+# %% kind="show"
+from attnlab import break_it
+
+break_it("04_full_forward")
+
+# %% [markdown]
+# With no positions, or with positions counted from the wrong end, *the black cat is small* comes back as a small cat
+# that is black. A causal mask in the encoder goes unnoticed in both sentences, although half of the map is empty: the
+# decoder still reads every source word, and the sentences are short.
+#
 # **Next:** the model answers questions whose answers it is fed. In lesson 5 it must live on its own words.
+
+# %% [markdown]
+# **How far are you?** `progress()` reads your notebooks as they are saved and says what passes, whose code runs, and
+# what to do next.
+
+# %% kind="show"
+from attnlab import progress
+
+progress()

@@ -46,19 +46,20 @@ encode = earlier("04_full_forward", "encode")
 # Give the id with the largest score, the smallest id on an exact tie. Scores (V,) come in, an int goes out (a 0-dim
 # integer tensor will do).
 #
-# *Graded on:* the choice, ties, all scores negative, V = 1, that one integer comes back.
-#
-# <details><summary>On a tie I get the later id</summary>
+# <details><summary>Hint 1 · "On a tie I get the later id"</summary>
 #
 # How does your way of choosing treat equals? A loop with `>=` keeps the last, one with `>` keeps the first.
+#
 # </details>
-# <details><summary>On a tie I get now this id, now that</summary>
+# <details><summary>Hint 2 · "On a tie I get now this id, now that"</summary>
 #
 # `topk` and `sort` promise no order among equals. Ask instead *which scores equal the largest one*.
+#
 # </details>
-# <details><summary>I know which scores are largest, but want the first of them</summary>
+# <details><summary>Hint 3 · "I know which scores are largest, but want the first of them"</summary>
 #
 # `(logits == logits.max()).nonzero()` lists their ids in rising order, one a row. Take the first and make it an int.
+#
 # </details>
 
 # %% kind="solution" exercise="next_token"
@@ -114,25 +115,24 @@ print("softmax first changes nothing:", next_token(scores) == next_token(scores.
 #
 # If the *start* token happens to equal the end sign, the loop runs all the same: only an appended token can end it.
 #
-# *Graded on:* exact sequences (stop at the end sign, budget spent, budget 0 and below, start equal to end, ties), a
-# position table of exactly B rows, the encoder run once, whole trained-size models, E = 0 and L = 0, the type of the
-# result, inputs left alone.
-#
-# <details><summary>IndexError: an id beyond the vocabulary, or beyond the position table</summary>
+# <details><summary>Hint 1 · "IndexError: an id beyond the vocabulary, or beyond the position table"</summary>
 #
 # `argmax` over a (t, V) table counts through *all* its entries: take the last row first. If the position table runs
 # out, there is one pass too many: the last appended word needs none.
+#
 # </details>
-# <details><summary>It never stops, stops at once, or the end sign is missing</summary>
+# <details><summary>Hint 2 · "It never stops, stops at once, or the end sign is missing"</summary>
 #
 # Order matters: append first, then look at what you have just appended, then leave the loop. And
 # `range(max_new_tokens)` counts appended words, not the length of `seq`.
+#
 # </details>
-# <details><summary>The first word is right, the later ones are not</summary>
+# <details><summary>Hint 3 · "The first word is right, the later ones are not"</summary>
 #
 # Each turn starts afresh from the ids: `prefix = torch.tensor(seq, device=src_ids.device)`, then `dec =
 # (tgt_emb[prefix] + dec_pos_embed[:len(seq)])[None]`, then every block with the same `enc`, then `next_token(dec[0,
 # -1] @ w_head)`. The call of `encode(src_ids[None], ...)` stands above the loop.
+#
 # </details>
 
 # %% kind="solution" exercise="seq2seq_greedy_decode"
@@ -358,7 +358,20 @@ for mistake, arguments in broken("the black cat is small").items():
     print(f"{mistake:26} {translator.text(seq2seq_greedy_decode(*arguments))}")
 
 # %% [markdown]
-# Read the symptoms:
+# Now choose one and look at what it reads. **Predict** before you run: will the map of *source not read* be empty?
+
+# %% kind="show"
+mistake = "source not read"                               # any name of the table above
+text = "the black cat is small"
+arguments = broken(text)[mistake]
+ids = seq2seq_greedy_decode(*arguments)
+said = translator.words(ids)
+weights = cross_weights(ids[:-1], *arguments[:7], arguments[8])  # (T, S)
+queries = [f"{a} → {b}" for a, b in pairwise(said)]
+pictures.heatmap(weights, queries, text.split(), f"Cross-attention (T x S) with: {mistake}")
+
+# %% [markdown]
+# It is not: the weights are there, and what they fetch is thrown away afterwards. Read the symptoms:
 #
 # - **Fluent, but about something else:** the source is not read. What is left is a model of French.
 # - **All the right words, in the wrong roles:** positions are missing. Without them "the black cat is small" and
@@ -410,23 +423,24 @@ for T in (5, 100, 1000):
 # beginnings are finished or the budget is spent, and return the best by its sum, without correction for length; ties
 # go to the smaller ids. Width 1 equals greedy.
 #
-# *Checked on:* width 1 against greedy, a model where greedy loses, finished sequences kept, ties, the budget.
-#
-# <details><summary>Width 1 is not greedy</summary>
+# <details><summary>Hint 1 · "Width 1 is not greedy"</summary>
 #
 # Check the loop without any beam: one beginning, its log-probabilities, the best one kept. Raw scores instead of
 # `log_softmax` agree with greedy at width 1 and fail later; the other way round points to the stopping rule.
+#
 # </details>
-# <details><summary>A finished sentence disappears, or grows beyond its end sign</summary>
+# <details><summary>Hint 2 · "A finished sentence disappears, or grows beyond its end sign"</summary>
 #
 # A beginning whose last *appended* id is the end sign enters the next round unchanged, with its sum unchanged, and
 # competes with all the grown ones.
+#
 # </details>
-# <details><summary>The sums are right, but the wrong one is kept</summary>
+# <details><summary>Hint 3 · "The sums are right, but the wrong one is kept"</summary>
 #
 # Keep pairs (sum, ids). Grow: `(total + p, [*seq, token])` for every token. Then `sorted(grown, key=lambda kept:
 # (-kept[0], kept[1]))[:beam_width]` puts large sums first and, among equals, smaller ids. Python's lists compare
 # word by word.
+#
 # </details>
 
 # %% kind="solution" exercise="beam_search"
@@ -509,8 +523,123 @@ print("beam 2:", translator.text(beam_search(*arguments, 2)))
 # that was dropped. And the sum has one term for each word, all negative, so it favours **short** sentences; practice
 # divides by the length or adds a bonus for it. The exercise does neither, so that right is right.
 #
+# ## 7 · Find the mistakes in the sources
+#
+# This course is made from four texts. Two are exact specifications, of the forward pass and of the greedy decode; they
+# are what is graded. The other two are a textbook chapter on the encoder-decoder, with programs in C, and a web page
+# that follows one sentence through a Transformer. Good texts, and not without slips. Here are ten statements of these
+# two, in other words.
+#
+# 1. *Chapter:* the cross-attention gives a decoder block about half again as many **attention** weights as an encoder
+#    block has.
+# 2. *Chapter:* a decoder block **as a whole** is about a third larger than an encoder block (d = 512, d_ff = 2048).
+# 3. *Chapter:* of a model with six blocks on each side, the encoder is a third.
+# 4. *Chapter:* twelve blocks without an encoder hold fewer weights than six and six with one.
+# 5. *Chapter:* a score of -1e9 hides a key as well as minus infinity does, and without its risk.
+# 6. *Chapter:* a word leaves the random decoder block far from the vector as which it came in.
+# 7. *Chapter:* the best words of the random model are 1 to 2.5 percentage points above guessing.
+# 8. *Web page:* a padding mask hides a pair when its query **or** its key is padding.
+# 9. *Web page:* trained on the four labels LE TEMPS EST MAGNIFIQUE, the model says the end sign after the fourth.
+# 10. *Web page:* a sentence of T words takes T + 1 passes of the decoder.
+#
+# **Predict:** six of the ten do not hold. Which? Write True or False for each.
+
+# %% kind="show"
+holds = {1: None, 2: None, 3: None, 4: None, 5: None, 6: None, 7: None, 8: None, 9: None, 10: None}
+
+# %% [markdown]
+# First the arithmetic of the blocks, in numbers of weights.
+
+# %% kind="show"
+d, d_ff = 512, 2048
+one_attention, network = 4 * d**2, 2 * d * d_ff
+encoder, decoder = one_attention + network, 2 * one_attention + network
+six_and_six = 6 * encoder + 6 * decoder
+print(f"encoder block {encoder / 1e6:.2f} million, decoder block {decoder / 1e6:.2f} million")
+print(f"six and six: {6 * encoder / 1e6:.1f} + {6 * decoder / 1e6:.1f} = {six_and_six / 1e6:.1f} million")
+evidence = {
+    1: (False, f"{2 * one_attention / one_attention:.0f} times as many"),
+    2: (True, f"{decoder / encoder - 1:.0%} larger"),
+    3: (False, f"{6 * encoder / six_and_six:.0%} of all"),
+    4: (12 * encoder < six_and_six, f"{12 * encoder / 1e6:.1f} million"),
+}
+
+# %% [markdown]
+# Then what the chapter's programs do, in its own convention; then the web page, on our corpus and with your decoder.
+# For statement 9 the cell asks how the loss pulls at the score of the end sign when no label is one: a positive
+# gradient means that every step of training pushes it *down*.
+
+# %% kind="show"
+from attnlab import chapter
+from attnlab.corpus import FRENCH
+
+leak = torch.tensor([-1e10, -1e9], dtype=torch.float64).softmax(-1)[1]        # the second key is the hidden one
+e = chapter.decoder_block_example()
+kept = torch.cosine_similarity(chapter.decoder_block(e.dec, e.enc, e.weights), e.dec, dim=-1)  # (3,), 1: same direction
+best = chapter.full_forward(*chapter.full_forward_example()).softmax(-1).amax(-1)  # (3,)
+evidence[5] = (bool(leak < 0.5), f"with scores of -1e10 the hidden key gets {leak:.2f}")
+evidence[6] = (bool(kept.min() < 0.5), f"cosine with what came in: at least {kept.min():.2f}")
+above = 100 * (best - 1 / 10)                             # (3,), percentage points
+evidence[7] = (bool(above.min() > 1 and above.max() < 2.5), f"{above.min():.1f} to {above.max():.1f} points above")
+
+word = torch.tensor([True, True, True, False, False])     # three words, two <pad>
+either = word[:, None] & word[None, :]                    # (5, 5): queries hidden as well
+rows = torch.zeros(5, 5).masked_fill(~either, -torch.inf).softmax(-1)
+logits = torch.zeros(4, len(FRENCH), requires_grad=True)
+torch.nn.functional.cross_entropy(logits, torch.tensor(FRENCH.encode("le temps est magnifique"))).backward()
+pull = logits.grad[:, EOS]                                # (4,)
+evidence[8] = (not rows.isnan().any(), f"{int(rows.isnan().any(-1).sum())} of 5 rows are NaN")
+evidence[9] = (bool((pull < 0).any()), f"its score is pushed down at all {int((pull > 0).sum())} positions")
+passes = len(seq2seq_greedy_decode(*translator.arguments("the black cat is small"))) - 1
+evidence[10] = (passes == 5 + 1, f"{passes} passes for 5 words")
+
+# %% kind="show"
+found = {n: holds[n] == truth for n, (truth, _) in evidence.items()}
+words, mark = {True: "holds", False: "does not hold"}, {True: "✓", False: "–"}
+cells = [(holds[n], words[truth], why, mark[found[n]]) for n, (truth, why) in evidence.items()]
+print(f"{sum(found.values())} of {len(found)} found; {sum(not truth for truth, _ in evidence.values())} do not hold")
+pictures.table(cells, list(found), ["you said", "in truth", "the evidence", "found"], corner="statement")
+
+# %% [markdown]
+# What to make of them:
+#
+# - **1 and 3** mix up two right numbers. The attention of a decoder block is *twice* that of an encoder block; the
+#   block as a whole is a third larger (2), since both have the same network. And 18.9 of 44.0 million is 43 %.
+# - **5** is right for scores of ordinary size, and only there. The NaN that the chapter fears comes from rows with
+#   nothing left to read, which a causal row never is. **8** makes such rows: hide the keys of padding, never its
+#   queries. The same page says it right in its summary.
+# - **6** the chapter corrects itself, one section later: a fresh block is close to the identity.
+# - **9** is the slip with consequences. A model that never saw an end sign as a label does not stop. (The page's
+#   example also forgets *today*. Ours does not.)
+#
+# **To read one source in the terms of another:**
+#
+# | | graded here | the chapter | the web page | from theirs to ours |
+# |---|---|---|---|---|
+# | weights | `x @ W`, (in, out) | `W x`, (out, in) | (in, out) | `W.T` |
+# | heads | h of width d / h | one, narrower than d | 8 of width 64, d = 512 | `num_heads`; a narrow head has no equal |
+# | norm | layer norm after the sum | RMSNorm before the sublayer | both named; its code before | other numbers |
+# | hidden score | minus infinity | -1e9 | minus infinity | the same for small scores |
+# | embeddings | two tables | one | one, times sqrt(d) | pass it twice, and `tgt_emb.T` as head |
+# | positions | given | sines and cosines | sines and cosines | `positional_encoding` |
+# | network | GELU by tanh, d_ff = d | GELU by tanh, d_ff = 2d | ReLU or GELU, 2048 | `feed_forward` takes any width |
+# | padding | none, id 0 is a word | none | keys, in its summary | `padding_mask` |
+#
 # ## What you have built
 #
-# A mask, attention, a block, a forward pass, a loss, a translator: all of it yours, from a comparison of two
-# positions to *le chat noir*. Change anything and see what breaks; that is what the checks, the loss and the French
-# sentence are for.
+# A mask, attention, a block, a forward pass, a loss, a translator: from a comparison of two positions to *le chat
+# noir*. Change anything and see what breaks; that is what the checks, the loss and the French sentence are for.
+#
+# How much of it is yours? Save this notebook, then run the cell.
+
+# %% kind="show"
+from attnlab import progress, sign_off
+
+progress()
+
+# %% [markdown]
+# And the last one. It takes your functions out of the five notebooks, lets nothing stand in for them, and translates
+# two sentences that the model has never seen. It signs off when all of it is yours; until then it says what is left.
+
+# %% kind="show"
+sign_off()

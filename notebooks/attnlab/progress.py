@@ -89,7 +89,14 @@ class Progress:
         return all(step.own for step in self.graded)
 
     @property
+    def alone(self) -> bool:
+        """Whether no notebook was found, as where a notebook is graded: then there is nothing to count."""
+        return all(step.taken.why.startswith("no notebook") for step in self.steps)
+
+    @property
     def headline(self) -> str:
+        if self.alone:
+            return "No notebooks of the course lie beside this one."
         passing = sum(step.passes for step in self.graded)
         return (
             f"{self.points:g} of {self.max_points:g} points by the public checks; "
@@ -99,8 +106,8 @@ class Progress:
     @property
     def next(self) -> str:
         """What to do next, in a sentence or two."""
-        if all("no notebook" in step.taken.why for step in self.steps):
-            return "No notebooks of the course lie beside this one. Open it in the folder in which the lessons lie."
+        if self.alone:
+            return "To see how far you are, open this notebook in the folder in which all lessons lie."
         step = next((step for step in self.graded if not step.passes), None)
         if step is None:
             return self._last()
@@ -118,6 +125,8 @@ class Progress:
         return f"Every exercise passes, on your own code alone.{more} Run sign_off() at the end of lesson 5."
 
     def __repr__(self) -> str:
+        if self.alone:
+            return f"{self.headline} {self.next}"
         lines = [self.headline]
         for lesson, steps in self._by_lesson():
             lines.append(f"{lesson}: {_sum(steps)}")
@@ -128,6 +137,8 @@ class Progress:
 
     def _repr_html_(self) -> str:
         """Called by Jupyter: one table with a heading for each lesson, everything escaped, no script."""
+        if self.alone:
+            return box(escape(repr(self)))
         cell = "padding:0.15em 0.8em 0.15em 0;text-align:left;vertical-align:top;"
         heads = "".join(f'<th scope="col" style="{cell}">{head}</th>' for head in _HEADS)
         body = ""

@@ -108,6 +108,8 @@ def _stuck(why: str) -> SignOff:
 
 def _not_yet(so_far: Progress) -> SignOff:
     """Kind words: what there is already, then what is left."""
+    if so_far.alone:
+        return SignOff(False, repr(so_far))
     passing = [step.exercise.name for step in so_far.graded if step.passes]
     left = [step.exercise.name for step in so_far.graded if not step.passes]
     lines = [f"Yours already: {', '.join(passing)}."] if passing else []
