@@ -18,6 +18,7 @@ from typing import Any
 
 import nbgrader.apps.api
 import nbgrader.apps.autogradeapp
+import nbgrader.apps.generatefeedbackapp
 import nbgrader.converters
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
@@ -77,9 +78,13 @@ def _path_with_tools() -> str:
 
 
 def _install() -> None:
-    """Put our Autograde where nbgrader's command and its formgrader look for theirs. There is no setting for it."""
+    """Put our steps where nbgrader's commands and its formgrader look for theirs. There is no setting for it."""
+    from grader.feedback import GenerateFeedback  # it reads what is stored here
+
     for module in (nbgrader.converters, nbgrader.apps.autogradeapp, nbgrader.apps.api):
         module.Autograde = Autograde
+    for module in (nbgrader.converters, nbgrader.apps.generatefeedbackapp, nbgrader.apps.api):
+        module.GenerateFeedback = GenerateFeedback
 
 
 class SaveLedger(SaveAutoGrades):  # type: ignore[misc]
