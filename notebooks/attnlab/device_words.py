@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from attnlab.device_marks import MADE, marked, storage_of
+from attnlab.device_marks import MADE, marked, on_gpu, storage_of
 
 __all__ = ["DEVICE_ERRORS", "MixedDevicesError", "NotOnCpuError", "mixed"]
 
@@ -44,8 +44,11 @@ def mixed(on_cpu: Sequence[torch.Tensor], on_gpu: Sequence[torch.Tensor], home: 
         known = [frame.f_locals for frame in _frames()]
         stray, stray_name = _best(strays, known)
         _, other = _best(others, known)
-        words = f"{_subject(_noun(stray), stray_name)} is on {here}, {other or 'what it meets'} is on {there}"
-        words += f"; make it with device={other}.device" if other else "; make it on the device of an input"
+        other = other or _any_name(known, on_the_gpu=not home)
+        noun = _noun(stray)
+        be, it = ("are", "them") if noun.endswith("s") else ("is", "it")
+        words = f"{_subject(noun, stray_name)} {be} on {here}, {other or 'another tensor'} is on {there}"
+        words += f"; make {it} with device={other}.device" if other else f"; make {it} on the device of an input"
     return MixedDevicesError(f"{words} (in {name}).")
 
 
@@ -70,6 +73,15 @@ def _best(tensors: Sequence[torch.Tensor], known: Sequence[Mapping[str, Any]]) -
     return tensors[0], ""
 
 
+def _any_name(known: Sequence[Mapping[str, Any]], *, on_the_gpu: bool) -> str:
+    """The first of the learner's names for a tensor of one device; an argument where there is one. "" for none."""
+    for names in known:
+        for name, value in names.items():
+            if isinstance(value, torch.Tensor) and name.isidentifier() and on_gpu(value) == on_the_gpu:
+                return name
+    return ""
+
+
 def _noun(tensor: torch.Tensor) -> str:
     """What a tensor of the CPU most likely is, in the words of the course."""
     try:
@@ -78,7 +90,8 @@ def _noun(tensor: torch.Tensor) -> str:
             return "mask"
         if not tensor.is_floating_point():
             return "positions" if made == "arange" else "token ids"
-        if bool(tensor.isneginf().any()) or (tensor.dim() >= 2 and bool(((tensor == 0) | (tensor == 1)).all())):
+        zeros, ones = tensor == 0, tensor == 1
+        if bool(tensor.isneginf().any()) or bool(zeros.any() and ones.any() and (zeros | ones).all()):
             return "mask"
     except (NotImplementedError, RuntimeError):
         return "tensor"

@@ -191,6 +191,10 @@ class _QuickTrial(Trial):
         super().__init__(answer, seed=seed)
         self._guarded = answer
 
+    def _other_device(self, error: AnswerError) -> str | None:  # noqa: ARG002
+        """At home the learner is told at once of a GPU that is asked for and not there."""
+        return None
+
     def call(self, *args: Any, **kwargs: Any) -> Any:
         if not self._guarded.recorded:
             return super().call(*args, **kwargs)

@@ -144,10 +144,12 @@ class Trial:
             raise Failed(f"On {_shapes(args)}: {found}.", help)
         return value
 
-    def placed(self, *args: Any, device: str, **kwargs: Any) -> Outcome:
-        """Call the answer with copies of these inputs on another device, for its `placed`. The diagnosis does not see
-        this call. Raises AnswerError where the answer raises."""
-        result = self._sent(args, kwargs, device)
+    def placed(self, *args: Any, on: str, **kwargs: Any) -> Outcome:
+        """Call the answer with copies of these inputs on a device, to see where its tensors are.
+
+        The diagnosis does not see this call. Raises AnswerError where the answer raises.
+        """
+        result = self._sent(args, kwargs, on)
         self.library |= result.library
         return result
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from attnlab.compare import describe, difference
+from attnlab.placement import stays_on_device
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
 from solutions.hidden.asking import outcome_of
@@ -122,7 +123,7 @@ def leaves_inputs(trial: Trial, *args: Any, names: str) -> None:
 
 def keeps_dtype(trial: Trial, *args: Any) -> None:
     """Raise Failed where the output's dtype is not that of the floating-point inputs, or it is on another device."""
-    for dtype in (torch.float32, torch.bfloat16):
+    for dtype in (torch.float32, torch.bfloat16, torch.float64):
         value = trial.call(*(cast(a, dtype) for a in args))
         name = str(dtype).removeprefix("torch.")
         for out in tensors(value):
@@ -132,11 +133,11 @@ def keeps_dtype(trial: Trial, *args: Any) -> None:
                 raise Failed(f"With {name} inputs the output is {got}.", help)
             if not out.isfinite().all():
                 raise Failed(f"With {name} inputs the output holds NaN or infinity.")
-            if out.device.type != torch.device(trial.device).type:
-                help = "Make new tensors with device=x.device, or x.new_zeros(...)."
-                raise Failed("The output is on another device than the inputs.", help)
     if not tensors(value):
         raise Failed(f"It returned {describe(value)}; a tensor is wanted.")
+    stays_on_device(trial, *args)
+    if isinstance(args[-1], torch.Tensor) and args[-1].dtype == torch.bool:  # a mask, which may be left out
+        stays_on_device(trial, *args[:-1])
 
 
 def stays(before: torch.Tensor, after: torch.Tensor, rationale: str, help: str = "") -> None:

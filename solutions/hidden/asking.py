@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from attnlab.compare import describe
+from attnlab.placement import stays_on_device
 from attnlab.recording import Outcome
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
@@ -81,7 +82,10 @@ def untouched(trial: Trial, *args: Any) -> None:
 
 
 def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.bfloat16)) -> None:
-    """Raises Failed where the output has another dtype than the parameters, or is not finite."""
+    """Raises Failed where the output has another dtype or device than the parameters, or is not finite.
+
+    The device is looked at where float32 is among the dtypes.
+    """
     for dtype in dtypes:
         name = str(dtype).removeprefix("torch.")
         value = trial.outcome(*_whole(tuple(_to(a, dtype) for a in args))).value  # float ids have their own check
@@ -94,6 +98,8 @@ def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (tor
             raise Failed(
                 f"With {name} parameters some entries are not finite.", "Which step overflows in a short dtype?"
             )
+    if torch.float32 in dtypes:
+        stays_on_device(trial, *_whole(tuple(_to(a, torch.float32) for a in args)))
 
 
 def _to(value: Any, dtype: torch.dtype) -> Any:

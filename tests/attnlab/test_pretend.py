@@ -170,17 +170,15 @@ def test_positions_constants_and_tokens_are_told_by_what_they_are() -> None:
         seq = torch.tensor([1, 2])
         return F.embedding(seq, emb)
 
-    assert told(positions, torch.ones(3, 3)).startswith("Your positions steps is on the CPU, x is on cuda:0")
+    assert told(positions, torch.ones(3, 3)).startswith("Your positions steps are on the CPU, x is on cuda:0")
     assert told(constant, torch.ones(3, 3)).startswith("Your constant eps is on the CPU, x is on cuda:0")
-    assert told(tokens, torch.ones(3, 3)).startswith("Your token ids seq is on the CPU, emb is on cuda:0")
+    assert told(tokens, torch.ones(3, 3)).startswith("Your token ids seq are on the CPU, emb is on cuda:0")
 
 
 def test_what_has_no_name_is_told_by_its_kind() -> None:
     assert told(lambda x: (x + x) * torch.arange(3)) if False else True
     words = told(lambda x: (x + x) * torch.arange(3), torch.ones(3))
-    assert (
-        words == "Your positions is on the CPU, what it meets is on cuda:0; make it on the device of an input (in mul)."
-    )
+    assert words == "Your positions are on the CPU, x is on cuda:0; make them with device=x.device (in mul)."
 
 
 def test_numpy_is_refused_in_torchs_words() -> None:

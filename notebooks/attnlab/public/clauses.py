@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from attnlab.checking import Check, check_of
+from attnlab.placement import stays_on_device
 from attnlab.public.probes import Inputs, bumped, same, tensor
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
@@ -71,12 +72,17 @@ def examples_are_independent(
     return examples_are_independent
 
 
-def keeps_dtype(exercise: str, inputs: Inputs, *, points: float, needs: tuple[str, ...]) -> Check:
-    """A check that float32 goes in and finite float32 comes out."""
+def keeps_dtype(
+    exercise: str, inputs: Inputs, *, points: float, needs: tuple[str, ...], masked: Inputs | None = None
+) -> Check:
+    """A check that float32 goes in and finite float32 comes out, on the device of the inputs.
+
+    masked: other arguments, with a mask or without, for which only the device is looked at
+    """
 
     @check_of(exercise, points=points, kind="contract", needs=needs)
     def keeps_dtype(trial: Trial) -> None:
-        """float32 in, float32 out."""
+        """float32 in, float32 out, on the device of the inputs."""
         args = tuple(
             a.float() if isinstance(a, torch.Tensor) and a.dtype == torch.float64 else a for a in inputs(trial)
         )
@@ -90,6 +96,9 @@ def keeps_dtype(exercise: str, inputs: Inputs, *, points: float, needs: tuple[st
                     f"With float32 inputs the result is {kind}.",
                     "Make new tensors with the dtype of an input, and cast back what you cast.",
                 )
+        stays_on_device(trial, *args)
+        if masked is not None:
+            stays_on_device(trial, *masked(trial))
 
     return keeps_dtype
 

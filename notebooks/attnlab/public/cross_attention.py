@@ -208,9 +208,14 @@ def _qkv(trial: Trial) -> tuple[Any, ...]:
 
 
 _attention_alone = leaves_inputs_alone("attention", _qkv, points=0.25, needs=_MIXES)
-_attention_dtype = keeps_dtype("attention", _qkv, points=0.25, needs=_MIXES)
+_attention_dtype = keeps_dtype("attention", lambda t: _qkv(t)[:3], points=0.25, needs=_MIXES, masked=_qkv)
 
 # multi_head_attention -------------------------------------------------------------------------------------------------
+
+
+def _first_two_keys() -> torch.Tensor:
+    """A mask (2, 1, 4)."""
+    return torch.tensor([True, True, False, False]).expand(2, 1, 4).clone()
 
 
 def _heads(trial: Trial, allowed: torch.Tensor | None = None) -> tuple[Any, ...]:
@@ -278,7 +283,9 @@ def mask_holds_for_every_head(trial: Trial) -> None:
 
 _multi_head_examples = examples_are_independent("multi_head_attention", _heads, (0, 1), points=0.25, needs=_ANSWERS)
 _multi_head_alone = leaves_inputs_alone("multi_head_attention", _heads, points=0.25, needs=_ANSWERS)
-_multi_head_dtype = keeps_dtype("multi_head_attention", _heads, points=0.25, needs=_ANSWERS)
+_multi_head_dtype = keeps_dtype(
+    "multi_head_attention", _heads, points=0.25, needs=_ANSWERS, masked=lambda t: _heads(t, _first_two_keys())
+)
 
 # cross_attention ------------------------------------------------------------------------------------------------------
 
@@ -350,4 +357,6 @@ def other_slots_do_not_matter(trial: Trial) -> None:
 
 _cross_examples = examples_are_independent("cross_attention", _cross, (0, 1), points=0.25, needs=_ANSWERS)
 _cross_alone = leaves_inputs_alone("cross_attention", _cross, points=0.25, needs=_ANSWERS)
-_cross_dtype = keeps_dtype("cross_attention", _cross, points=0.25, needs=_ANSWERS)
+_cross_dtype = keeps_dtype(
+    "cross_attention", _cross, points=0.25, needs=_ANSWERS, masked=lambda t: (*_cross(t), _first_two_keys())
+)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from attnlab.checking import check_of
+from attnlab.placement import stays_at_home, stays_on_device
 from attnlab.public.clauses import (
     answers_to_every_input,
     examples_are_independent,
@@ -58,12 +59,13 @@ def pairs_lie_on_a_circle(trial: Trial) -> None:
 
 @check_of("positional_encoding", points=0.25, kind="contract", needs=_STARTS)
 def has_default_dtype(trial: Trial) -> None:
-    """The table has PyTorch's default dtype."""
+    """The table has PyTorch's default dtype and default device."""
     kind = trial.call(3, 4).dtype
     if kind != torch.get_default_dtype():
         raise Failed(
             f"The table is {str(kind).removeprefix('torch.')}.", "torch.get_default_dtype() says which is wanted."
         )
+    stays_at_home(trial, 3, 4)
 
 
 # shift_right ----------------------------------------------------------------------------------------------------------
@@ -94,12 +96,13 @@ _shift_alone = leaves_inputs_alone("shift_right", lambda t: (t.ids(2, 3, high=5)
 
 @check_of("shift_right", points=0.25, kind="contract", needs=_BOS)
 def ids_keep_their_dtype(trial: Trial) -> None:
-    """Integers stay integers, floats stay floats."""
+    """Integers stay integers, floats stay floats, on the device of the ids."""
     for dtype in (torch.int64, torch.float32):
         value = trial.call(trial.ids(2, 3, high=5, dtype=dtype), 1)
         if value.dtype != dtype:
             wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, value.dtype))
             raise Failed(f"Ids of {wanted} become {got}.", "Make the new column like the ids: full_like, new_full.")
+    stays_on_device(trial, trial.ids(2, 3, high=5, dtype=torch.int64), 1)
 
 
 # encoder_block --------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import torch
 
 from attnlab.checking import check_of
 from attnlab.compare import describe
+from attnlab.placement import stays_on_device
 from attnlab.public.clauses import leaves_inputs_alone
 from attnlab.public.examples import table_model
 from attnlab.public.probes import on_record, tensor
@@ -61,13 +62,14 @@ def smallest_id_on_a_tie(trial: Trial) -> None:
 
 @check_of("next_token", points=0.25, kind="contract", needs=_WINS)
 def id_is_one_integer(trial: Trial) -> None:
-    """The id is an int, or an integer tensor without axes."""
+    """The id is an int, or an integer tensor without axes on the scores' device."""
     value = trial.call(trial.normal(5))
     if isinstance(value, torch.Tensor):
         if value.dim() or value.is_floating_point() or value.dtype == torch.bool:
             raise Failed(f"It returned {describe(value)}.", "int(...) makes a number of it.")
     elif type(value) is not int:
         raise Failed(f"It returned {describe(value)}; an int is wanted.")
+    stays_on_device(trial, trial.normal(5))
 
 
 _next_alone = leaves_inputs_alone("next_token", lambda t: (t.normal(5),), points=0.25, needs=_WINS)
@@ -213,10 +215,14 @@ def encodes_once(trial: Trial) -> None:
 
 @check_of("seq2seq_greedy_decode", points=0.5, kind="contract", needs=_BASE)
 def result_is_a_row_of_ids(trial: Trial) -> None:
-    """The result is a one-dimensional integer tensor."""
+    """The result is a one-dimensional integer tensor on the source's device."""
     value = trial.call(*table_model(_scores({1: 3}), 3), _START, _EOS, 3)
     if not isinstance(value, torch.Tensor) or value.dim() != 1 or value.is_floating_point():
         raise Failed(f"It returned {describe(value)}.", "torch.tensor(ids) makes integers of a list of ints.")
+    args = list(table_model(_scores({1: 3}), 2))
+    args[5] = trial.normal(1, 6, 6, 6, scale=0.6)  # a block on each side, so that masks are made
+    args[6] = torch.zeros(1, 12, 6, 6, dtype=torch.float64)
+    stays_on_device(trial, *args, _START, _EOS, 2)
 
 
 _decode_alone = leaves_inputs_alone(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from attnlab.checking import check_of
+from attnlab.placement import heeds_device, stays_on_device
 from attnlab.public.clauses import keeps_dtype, leaves_inputs_alone
 from attnlab.public.probes import on_record, tensor
 from attnlab.trial import Trial
@@ -69,36 +69,7 @@ def _boolean(mask: Any) -> None:
 @check_of("causal_mask", points=0.5, kind="contract", needs=("own_and_earlier_positions",))
 def made_on_the_device(trial: Trial) -> None:
     """The mask is made on the device that is asked for."""
-    with _Following(torch.device("cpu", 0)) as device:  # another name of the CPU, which nobody uses by default
-        mask = trial.call(4, device=device.wanted)
-    if not device.made(mask):
-        raise Failed("The mask is not on the device that was asked for.", "Pass device on to what makes the tensor.")
-
-
-class _Following(TorchFunctionMode):
-    """Notes which tensors come from a call that names the wanted device, or from tensors that do.
-
-    So a CPU tells what a GPU would. PyTorch's device "meta" would too, but loads for more than a second at first use.
-    """
-
-    def __init__(self, wanted: torch.device) -> None:
-        super().__init__()
-        self.wanted = wanted
-        self._made: list[Any] = []
-
-    def made(self, value: Any) -> bool:
-        """Whether `value` is such a tensor, or names the device, or is a list with one of these."""
-        if isinstance(value, tuple | list):
-            return any(map(self.made, value))
-        if isinstance(value, torch.device | str):
-            return str(value) == str(self.wanted)
-        return any(value is tensor for tensor in self._made)
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        value = func(*args, **(kwargs or {}))
-        if self.made([*args, *(kwargs or {}).values()]):
-            self._made += value if isinstance(value, tuple | list) else [value]
-        return value
+    heeds_device(trial, 4)
 
 
 # padding_mask ---------------------------------------------------------------------------------------------------------
@@ -142,8 +113,9 @@ def has_an_axis_for_queries(trial: Trial) -> None:
 
 @check_of("padding_mask", points=0.5, kind="contract", needs=("words_may_be_read",))
 def padding_is_boolean(trial: Trial) -> None:
-    """The mask holds True and False, not numbers."""
+    """The mask holds True and False, not numbers, on the device of the ids."""
     _boolean(trial.call(trial.ids(2, 3, high=4), 0))
+    stays_on_device(trial, trial.ids(2, 3, high=4), 0)
 
 
 _padding_alone = leaves_inputs_alone(
@@ -288,4 +260,6 @@ def _masked_scores(trial: Trial) -> tuple[Any, ...]:
 
 
 _softmax_alone = leaves_inputs_alone("masked_softmax", _masked_scores, points=0.25, needs=_NEEDS)
-_softmax_dtype = keeps_dtype("masked_softmax", _masked_scores, points=0.25, needs=_NEEDS)
+_softmax_dtype = keeps_dtype(
+    "masked_softmax", _masked_scores, points=0.25, needs=_NEEDS, masked=lambda t: _masked_scores(t)[:1]
+)

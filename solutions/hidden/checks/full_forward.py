@@ -8,6 +8,7 @@ import torch
 
 from attnlab.checking import check_of
 from attnlab.compare import describe
+from attnlab.placement import stays_at_home, stays_on_device
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
 from solutions.hidden.agreement import agrees
@@ -88,12 +89,13 @@ def pe_rows_do_not_depend_on_the_length(trial: Trial) -> None:
 
 @check_of("positional_encoding", points=0.5, kind="contract", needs=("pe_gives_each_position_a_row",))
 def pe_is_of_the_default_dtype(trial: Trial) -> None:
-    """The table is of torch's default dtype."""
+    """The table is of torch's default dtype, and on its default device."""
     value = trial.call(3, 4)
     if not isinstance(value, torch.Tensor) or value.dtype != torch.get_default_dtype():
         raise Failed(
             f"It returned {describe(value)}.", "torch.get_default_dtype() is float32 unless somebody changed it."
         )
+    stays_at_home(trial, 3, 4)
 
 
 # shift_right ----------------------------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ def shift_takes_a_single_position(trial: Trial) -> None:
 
 @check_of("shift_right", points=0.5, kind="contract", needs=("shift_depends_on_the_ids",))
 def shift_keeps_the_dtype(trial: Trial) -> None:
-    """The dtype of ids is kept."""
+    """The dtype and the device of ids are kept."""
     for dtype in (torch.int64, torch.int32, torch.float32):
         value = trial.call(trial.ids(2, 3, high=9, dtype=dtype), 4)
         if not isinstance(value, torch.Tensor) or value.dtype != dtype:
@@ -143,6 +145,7 @@ def shift_keeps_the_dtype(trial: Trial) -> None:
                 f"With {dtype} ids it returned {describe(value)}.",
                 "Make the first column with ids.new_full or full_like.",
             )
+    stays_on_device(trial, trial.ids(2, 3, high=9, dtype=torch.int64), 4)
 
 
 @check_of("shift_right", points=0.25, kind="contract", needs=("shift_depends_on_the_ids",))
@@ -249,7 +252,7 @@ def block_keeps_examples_apart(trial: Trial) -> None:
 
 @check_of("encoder_block", points=0.25, kind="contract", needs=("block_depends_on_enc_and_weights",))
 def block_keeps_the_dtype(trial: Trial) -> None:
-    """The output has the parameters' dtype and is finite, in short dtypes too."""
+    """The output has the parameters' dtype and device, and is finite, in short dtypes too."""
     x = encoder_inputs(trial, size=BLOCK)
     keeps_dtype(trial, x.enc, x.block, x.num_heads)
 
@@ -352,7 +355,7 @@ def encode_keeps_examples_apart(trial: Trial) -> None:
 
 @check_of("encode", points=0.25, kind="contract", needs=("encode_depends_on_the_source",))
 def encode_keeps_the_dtype(trial: Trial) -> None:
-    """The output has the parameters' dtype and is finite, in short dtypes too."""
+    """The output has the parameters' dtype and device, and is finite, in short dtypes too."""
     keeps_dtype(trial, *_encoding(model(trial, size=replace(BLOCK, L=0))))
 
 
@@ -501,7 +504,7 @@ def forward_keeps_examples_apart(trial: Trial) -> None:
 
 @check_of("encoder_decoder_forward", points=0.5, kind="contract", needs=("forward_depends_on_the_target",))
 def forward_keeps_the_dtype(trial: Trial) -> None:
-    """The logits have the parameters' dtype and are finite, in short dtypes too."""
+    """The logits have the parameters' dtype and device, and are finite, in short dtypes too."""
     m = model(trial, size=replace(BLOCK, N=1))
     keeps_dtype(trial, *m.args, dtypes=(torch.float32,))
     keeps_dtype(trial, *replace(m, enc_blocks=m.enc_blocks[:0]).args, dtypes=(torch.bfloat16,))
@@ -623,7 +626,7 @@ def loss_is_a_number_without_axes(trial: Trial) -> None:
 
 @check_of("sequence_loss", points=0.25, kind="contract", needs=("loss_depends_on_logits_and_targets",))
 def loss_keeps_the_dtype(trial: Trial) -> None:
-    """The loss has the logits' dtype and is finite."""
+    """The loss has the logits' dtype and device, and is finite."""
     targets = trial.ids(2, 3, high=4, dtype=torch.int64)
     keeps_dtype(trial, trial.normal(2, 3, 4), targets, dtypes=(torch.float32, torch.float64))
 

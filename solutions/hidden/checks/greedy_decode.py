@@ -15,6 +15,7 @@ import torch
 
 from attnlab.checking import check_of
 from attnlab.compare import describe, difference
+from attnlab.placement import stays_on_device
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
 from solutions.hidden.agreement import agrees
@@ -129,13 +130,14 @@ def token_of_one_word(trial: Trial) -> None:
 
 @check_of("next_token", points=0.375, kind="contract", needs=("token_depends_on_the_scores",))
 def token_is_an_integer(trial: Trial) -> None:
-    """The id is an int, or a 0-dim tensor of integers."""
+    """The id is an int, or a 0-dim tensor of integers on the scores' device."""
     value = trial.call(trial.normal(6))
     whole = isinstance(value, torch.Tensor) and value.shape == () and value.dtype in _INTEGERS
     if not whole and (isinstance(value, bool | torch.Tensor) or not isinstance(value, int)):
         raise Failed(
             f"It returned {describe(value)}; an int is wanted.", "int(...) makes one of a tensor of one entry."
         )
+    stays_on_device(trial, trial.normal(6))
 
 
 @check_of("next_token", points=0.25, kind="contract", needs=("token_depends_on_the_scores",))
@@ -368,6 +370,8 @@ def decode_returns_a_row_of_ids(trial: Trial) -> None:
                 f"It returned {describe(value)}; a one-dimensional tensor of integers is wanted.",
                 "torch.tensor(seq, device=src_ids.device) makes one of a list of ints.",
             )
+    d = model(trial, encoder_blocks=1, decoder_blocks=1, budget=2)
+    stays_on_device(trial, *replace(d, src_ids=d.src_ids.long()).args)
 
 
 @check_of("seq2seq_greedy_decode", points=0.5, kind="contract", needs=("decode_appends_a_token",))

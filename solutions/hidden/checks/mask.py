@@ -8,6 +8,7 @@ import torch
 
 from attnlab.checking import check_of
 from attnlab.compare import describe, difference
+from attnlab.placement import heeds_device, stays_on_device
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
 from solutions.hidden import fingerprints as trace
@@ -61,11 +62,7 @@ def mask_is_bool(trial: Trial) -> None:
 @check_of("causal_mask", points=0.5, kind="contract", needs=("mask_says_yes_and_no",))
 def mask_is_where_asked(trial: Trial) -> None:
     """The mask is made on the device that the caller names."""
-    # "meta" holds no numbers, so it shows on any machine whether the argument is heeded
-    wanted = "meta" if trial.device == "cpu" else trial.device
-    value = trial.outcome(4, device=wanted).value
-    if not isinstance(value, torch.Tensor) or value.device.type != torch.device(wanted).type:
-        raise Failed("With another device asked for, the mask is still on its usual one.", "Pass device=device on.")
+    heeds_device(trial, 4)
 
 
 # padding_mask ---------------------------------------------------------------------------------------------------------
@@ -133,10 +130,8 @@ def padding_has_query_axis(trial: Trial) -> None:
 @check_of("padding_mask", points=0.5, kind="contract", needs=("padding_depends_on_ids",))
 def padding_is_bool(trial: Trial) -> None:
     """The mask holds True and False, dtype bool, on the device of the ids."""
-    table = _only_tensor(trial.call(_words(trial, 3, 5, 0), 0))
-    _is_bool(table)
-    if table.device.type != torch.device(trial.device).type:
-        raise Failed("The mask is on another device than the ids.", "Make new tensors with device=ids.device.")
+    _is_bool(_only_tensor(trial.call(_words(trial, 3, 5, 0), 0)))
+    stays_on_device(trial, _words(trial, 3, 5, 0), 0)
 
 
 @check_of("padding_mask", points=0.5, kind="contract", needs=("padding_depends_on_ids",))
