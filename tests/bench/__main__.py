@@ -18,6 +18,7 @@ from grader.course import Course
 from tests.bench.classes import Classes, phases
 from tests.bench.judging import judging
 from tests.bench.kernels import kernels, leak
+from tests.bench.widgets import LARGE, MOVES, widgets
 
 HERE = Path(__file__).parent
 
@@ -116,6 +117,29 @@ def kernel_section(course: Course, number: int, stock: int, row: int) -> list[st
     ]
 
 
+def widget_section(course: Course) -> list[str]:
+    said("widgets in a browser")
+    found = widgets(course)
+    if found is None:
+        return ["## Widgets", "", "Not measured: there is no Chromium on this machine.", ""]
+    return [
+        "## Widgets",
+        "",
+        "In JupyterLab, by the system's Chromium without a window.",
+        "",
+        "| what | |",
+        "|---|---|",
+        f"| from run-all to the first map, beyond the cells' own time | {found.first_map:.2f} s |",
+        f"| slider to repaint, {LARGE}: median | {1000 * found.repaint[0]:.0f} ms |",
+        f"| the same, longest of {MOVES} | {1000 * found.repaint[1]:.0f} ms |",
+        *(
+            f"| {name}, saved without and with the widgets' state | {bare / 1e6:.2f} MB, {whole / 1e6:.2f} MB |"
+            for name, (bare, whole) in found.sizes.items()
+        ),
+        "",
+    ]
+
+
 def said(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
@@ -136,6 +160,7 @@ def main() -> None:
         *kernel_section(course, *((5, 2, 50) if small else (40, 8, 2000))),
         *judging_section(course),
         *phase_section(course, 10 if small else 60),
+        *widget_section(course),
         *class_section(course, *((10, 50, 5) if small else (100, 500, 20))),
     ]
     text = "\n".join(lines).rstrip() + "\n"
