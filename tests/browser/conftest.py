@@ -14,6 +14,7 @@ from tests.browser import lab
 from tests.browser.lab import Opened, Server
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the browser tests with one line where there is no browser; in CI that is an error."""
     here = Path(__file__).parent
