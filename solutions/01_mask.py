@@ -447,7 +447,7 @@ weights[0]
 # one mistake at a time into it. The map is the decoder reading what it has written, mean of its heads.
 #
 # **Predict**, by the buttons: only then you see what happens. Two of the seven mistakes change neither of the two
-# sentences. Which? And which makes the translator say nothing at all?
+# sentences. Which? And which make the translator say nothing at all?
 
 # %% kind="show"
 from attnlab import break_it
