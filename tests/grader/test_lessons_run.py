@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from grader.course import Course
 from grader.release import release_text
 from grader.sandbox import Policy, Sandbox
 from grader.source import source_notebook
+
+SECONDS = 90  # what a learner may be asked to wait for a whole lesson, on two cores
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("kernels")]
 
@@ -43,8 +46,10 @@ def public_points(notebook: Any) -> dict[str, float]:
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_solutions_run_clean(lesson: str, course: Course, sandbox: Sandbox) -> None:
     with sandbox.kernel() as kernel:
+        began = time.monotonic()
         ran = kernel.run(source_notebook(course.lesson(lesson)))
         assert kernel.incidents == ()
+        assert time.monotonic() - began < SECONDS
     bad = [
         (source[:60], output)
         for source, output in outputs(ran)
