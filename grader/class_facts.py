@@ -120,10 +120,11 @@ class ClassFacts:
         return tuple(sorted(found, key=lambda finding: -len(finding.students)))
 
 
-def class_facts(course: Course, lesson: str, grading: Path | None = None) -> ClassFacts:
+def class_facts(course: Course, lesson: str, grading: Path | None = None, *, db_url: str = "") -> ClassFacts:
     """Read what is stored of a lesson. Raises CourseError where nothing of it was graded.
 
     grading: the folder of nbgrader's steps; the course's own unless given
+    db_url: the gradebook; the one in that folder unless given
     """
     grading = grading or course.grading
     course.lesson(lesson)
@@ -131,9 +132,10 @@ def class_facts(course: Course, lesson: str, grading: Path | None = None) -> Cla
     if not ledgers:
         raise CourseError(f"nothing of {lesson} is graded yet; run 'python -m grader autograde {lesson}' first")
     database = grading / "gradebook.db"
-    if not database.exists():
+    db_url = db_url or f"sqlite:///{database}"
+    if db_url == f"sqlite:///{database}" and not database.exists():
         raise CourseError(f"{database} is missing; run 'python -m grader autograde {lesson}' again to make it")
-    with Gradebook(f"sqlite:///{database}") as gradebook:
+    with Gradebook(db_url) as gradebook:
         entries = tuple(_entry(gradebook, grading, lesson, who, ledger) for who, ledger in ledgers.items())
         missing = tuple(student.id for student in gradebook.students if student.id not in ledgers)
     most = sum(course.lesson(lesson).points.values())

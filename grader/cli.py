@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from grader import class_verbs
 from grader.course import Course, CourseError
 from grader.lesson import LessonError
 from grader.sandbox import SandboxError
@@ -30,6 +31,7 @@ FOUND, WRONG_CALL, OUR_FAULT = 1, 2, 3
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 out = Console(soft_wrap=False)
 err = Console(stderr=True)
+app.add_typer(class_verbs.app)  # no name: its verbs stand beside these
 
 
 class Device(StrEnum):
@@ -139,39 +141,6 @@ def autograde(
     out.print(progress.summary(rows))
     if any(row.ledger.reason or row.ledger.broken for row in rows):
         raise typer.Exit(FOUND)
-
-
-@app.command()
-def report(
-    lesson: Annotated[str, typer.Argument(metavar="LESSON", help="A graded lesson.", show_default=False)],
-    to: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; .grading/reports unless given.")] = None,
-) -> None:
-    """Write the class report: a page with the class's points and faults, and the same as CSV. It names students."""
-    from grader.class_facts import class_facts
-    from grader.class_page import class_csv, class_page
-
-    course = Course.find()
-    facts = class_facts(course, lesson)
-    folder = to or course.grading / "reports"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in ((f"{lesson}.html", class_page(facts)), (f"{lesson}.csv", class_csv(facts))):
-        (folder / name).write_text(text, encoding="utf-8")
-        out.print(f"wrote {folder / name}", highlight=False, soft_wrap=True)
-
-
-@app.command()
-def publish(folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or new folder.")]) -> None:
-    """Write the student bundle as a repository of its own. Exit 1, with nothing written, if it would tell a secret."""
-    from grader.publish import publish as run
-
-    done = run(Course.find(), folder)
-    for leak in done.leaks:
-        err.print(str(leak), markup=False, highlight=False, soft_wrap=True)
-    if done.leaks:
-        err.print("Nothing was written. Take these lines out of what learners get, or change the hidden ones.")
-        raise typer.Exit(FOUND)
-    history = "a repository with one commit" if done.repository else "no repository, since there is no git here"
-    out.print(f"{done.folder}: {len(done.files)} files, nothing hidden in them; {history}", highlight=False)
 
 
 @app.command()

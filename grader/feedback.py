@@ -9,13 +9,34 @@ import nbformat
 import nbgrader.converters
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
+from nbgrader.coursedir import CourseDirectory
 
 from grader.cache import write_whole
+from grader.course import Course, CourseError
 from grader.feedback_page import Given, feedback_page
 from grader.gradebook import stored_ledgers
 from grader.ledger import Ledger
 
-__all__ = ["GenerateFeedback"]
+__all__ = ["GenerateFeedback", "feedback"]
+
+
+def feedback(course: Course, lesson: str, *, student: str = "*") -> tuple[Path, ...]:
+    """Write a page for each autograded submission of a lesson. Returns their paths, at least one.
+
+    student: a student's folder name, or a pattern of them
+    Raises CourseError where there is nothing to write about, or a submission has no ledger.
+    """
+    from grader.settings import settings  # which itself puts this step into nbgrader
+
+    config = settings(course)
+    config.CourseDirectory.assignment_id = course.lesson(lesson).name
+    config.CourseDirectory.student_id = student
+    step = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+    try:
+        step.start()
+    except NbGraderException as error:
+        raise CourseError(f"{lesson}: {error}") from None
+    return tuple(step.written)
 
 
 class GenerateFeedback(nbgrader.converters.GenerateFeedback):  # type: ignore[misc]
@@ -23,6 +44,7 @@ class GenerateFeedback(nbgrader.converters.GenerateFeedback):  # type: ignore[mi
 
     def start(self) -> None:
         self._ledgers: dict[str, dict[str, Ledger]] = {}
+        self.written: list[Path] = []
         super().start()
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:  # noqa: ARG002
@@ -44,6 +66,7 @@ class GenerateFeedback(nbgrader.converters.GenerateFeedback):  # type: ignore[mi
         place = Path(self._format_dest(lesson, student), f"{about['notebook']}.html")
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, page)
+        self.written.append(place)
 
     def _of_lesson(self, lesson: str) -> dict[str, Ledger]:
         if lesson not in self._ledgers:

@@ -61,6 +61,9 @@ def configure(config: Config, course: Course) -> None:
     directories.feedback_directory = ".grading/feedback"
     directories.db_url = f"sqlite:///{course.grading / 'gradebook.db'}"
     config.ExportPlugin.to = str(course.grading / "grades.csv")
+    config.ZipCollectApp.downloaded_directory = ".grading/downloaded"
+    config.ZipCollectApp.extractor_plugin = "grader.zip_plugins.Extractor"
+    config.ZipCollectApp.collector_plugin = "grader.zip_plugins.Collector"
     config.ExportApp.plugin_class = "grader.export.SafeCsv"
     config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
     config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser

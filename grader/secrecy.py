@@ -33,7 +33,9 @@ SHOWN = frozenset(
 )
 """Lines that attnlab has too and may have: there is one way to write them."""
 
-_EVERYWHERE = ("import ", "from ", "def ", "class ", "@", ")", "#", '"""')  # beginnings of lines that tell nothing
+_EVERYWHERE = ("import ", "from ", "def ", "class ", "@", ")", "#", '"""', "symptom=")
+"""Beginnings of lines that tell nothing; a symptom is what a learner sees anyway."""
+
 _MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION", "### BEGIN HIDDEN TEST", "solutions.hidden", "from solutions")
 
 
