@@ -751,21 +751,23 @@ print(sum(weight.numel() for weight in weights.values()), "weights;", len(SENTEN
 # %% [markdown]
 # Training is your whole chain in a loop: shift, forward, loss, gradient, a small step. Every line below but the
 # optimiser's is a function of yours. The rate warms up over 50 steps, because post-norm models are easily thrown off
-# by large first steps, and then falls to zero.
+# by large first steps, and then falls to zero. The curve grows while you wait.
 
 # %% kind="given" name="train"
+from attnlab.live import LossCurve
+
+
 @training.one_thread()
 def train(weights, batches, steps, rate=3e-3):
     """Change `weights` in place over `steps` batches (src, tgt). Returns the loss at each step."""
-    optimiser, losses = training.AdamW(weights), []
+    optimiser, curve = training.AdamW(weights), LossCurve(steps)
     for step, (src, tgt) in zip(range(1, steps + 1), batches, strict=False):
         logits = predict(weights, src, shift_right(tgt, BOS))                 # (N, T, V_tgt)
         loss = sequence_loss(logits, tgt, PAD)            # ()
         warm_up, cool_down = min(1.0, step / 50), 1.0 - (step - 1) / steps
         optimiser.step(training.gradients(loss, weights), rate * warm_up * cool_down)
-        losses.append(loss.item())
-        training.progress(step, steps, losses[-1])
-    return losses
+        curve.add(loss.item())
+    return curve.losses
 
 # %% [markdown]
 # **Run it twice.** First as it stands: 30 steps, a second. Then set `steps = FULL_RUN`: 600 steps, about 20 seconds

@@ -10,6 +10,8 @@ from typing import Any
 from attnlab.examine import Findings, examine
 from attnlab.exercises import EXERCISES
 from attnlab.page import html_of, problem_html, text_of
+from attnlab.shell import current_shell as _shell
+from attnlab.shell import has_kernel
 from attnlab.verdict import CheckResult
 
 __all__ = ["Report", "check"]
@@ -71,7 +73,7 @@ def check(function: Any) -> Report:
     """
     name = _exercise(function, sys._getframe(1).f_globals)
     report = Report(examine(name, function)) if name in EXERCISES else Report(problem=_unknown(name))
-    if not _in_jupyter():
+    if not has_kernel(_shell()):
         print(report.text)
     return report
 
@@ -105,14 +107,3 @@ def _own_name(function: Any) -> str:
 def _unknown(name: str) -> str:
     called = f"No exercise is called {name!r}." if name else "This is not the function of an exercise."
     return f"{called} Give check the function that the exercise asks for, under its own name, as in check(causal_mask)."
-
-
-def _shell() -> Any:
-    """IPython's shell where there is one."""
-    module = sys.modules.get("IPython")
-    return module.get_ipython() if module else None
-
-
-def _in_jupyter() -> bool:
-    """Whether a notebook shows what the cell returns; a terminal IPython has a shell but no kernel."""
-    return getattr(_shell(), "kernel", None) is not None

@@ -1,4 +1,4 @@
-"""What training needs beside the lesson's own functions: first weights, batches, an optimiser, a progress line."""
+"""What training needs beside the lesson's own functions: first weights, batches, an optimiser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlab.corpus import ENGLISH, FRENCH, Pair
 from attnlab.vocabulary import EOS, PAD
 
-__all__ = ["AdamW", "as_batch", "batches", "by_length", "gradients", "new_weights", "one_thread", "progress"]
+__all__ = ["AdamW", "as_batch", "batches", "by_length", "gradients", "new_weights", "one_thread"]
 
 
 def new_weights(d: int, encoder_blocks: int, decoder_blocks: int, seed: int) -> dict[str, Tensor]:
@@ -121,12 +121,3 @@ class AdamW:
             mean = self._mean[name] / (1 - beta_1**self._steps)
             size = (self._square[name] / (1 - beta_2**self._steps)).sqrt() + eps
             weight.mul_(1 - rate * self._decay).sub_(rate * mean / size)
-
-
-def progress(step: int, steps: int, loss: float) -> None:
-    """Keep one line up to date: how far training is. `step` counts from 1."""
-    if step % 10 == 0 or step == steps:  # ten steps are about a quarter of a second
-        filled = 24 * step // steps
-        print(f"\r[{'=' * filled}{' ' * (24 - filled)}] step {step} of {steps}, loss {loss:.3f} ", end="", flush=True)
-    if step == steps:
-        print()

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnlab.corpus import FRENCH, draw
-from attnlab.training import AdamW, as_batch, batches, by_length, gradients, new_weights, one_thread, progress
+from attnlab.training import AdamW, as_batch, batches, by_length, gradients, new_weights, one_thread
 from attnlab.vocabulary import EOS, PAD
 
 PAIRS = draw(300, seed=2)
@@ -61,15 +61,6 @@ def test_gradients_say_what_is_wrong() -> None:
 
 def test_unused_slots_start_at_zero() -> None:
     assert not new_weights(8, 1, 2, seed=0)["dec_blocks"][:, 10:].any()
-
-
-def test_progress_is_one_line_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
-    for step in range(1, 31):
-        progress(step, 30, 1.5)
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.count("\n") == 1
-    assert out.endswith("step 30 of 30, loss 1.500 \n")
 
 
 def test_one_thread_inside_and_as_many_as_before_after() -> None:
