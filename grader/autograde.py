@@ -13,6 +13,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.cache import Cache, Keys
 from grader.course import Course, CourseError
+from grader.gpu import with_device
 from grader.gradebook import Autograde
 from grader.grading import Grading
 from grader.ledger import Ledger
@@ -60,7 +61,8 @@ def autograde(
     begun: called once with the number of submissions; stored: called with each row as it is stored
     Raises CourseError where there is nothing to grade.
     """
-    policy = decide(policy or Policy())  # the same for keys and workers, and refused before anything begins
+    # the same for keys and workers, and refused before anything begins
+    policy = decide(with_device(policy or Policy(), device))
     rows: list[Row] = []
 
     def keep(lesson: str, who: str, ledger: Ledger) -> None:

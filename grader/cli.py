@@ -121,6 +121,7 @@ def autograde(
     """Grade a class on every core and store the marks in nbgrader's gradebook. Exit 1 where a person must look."""
     from grader import progress
     from grader.autograde import autograde as run
+    from grader.gpu import chosen
 
     if jobs is not None and dask is not None:
         raise typer.BadParameter("either --jobs or --dask; a cluster has the workers that it has")
@@ -131,7 +132,7 @@ def autograde(
             jobs=jobs,
             dask=dask,
             student=student,
-            device=_device(device),
+            device=chosen(device),
             policy=_policy(unsafe),
             force=force,
             warn=lambda sentence: err.print(sentence, style="yellow", highlight=False),
@@ -183,13 +184,14 @@ def weights() -> None:
 
 @contextmanager
 def _grader(device: Device, unsafe: bool) -> Iterator[Grader]:
+    from grader.gpu import chosen, with_device
     from grader.grade import Grader
     from grader.release import masters
     from grader.sandbox import Sandbox
 
-    course = Course.find()
-    with Sandbox(_policy(unsafe), course_root=course.root) as sandbox:
-        yield Grader(course, sandbox, masters(course), _device(device))
+    course, device_here = Course.find(), chosen(device)
+    with Sandbox(with_device(_policy(unsafe), device_here), course_root=course.root) as sandbox:
+        yield Grader(course, sandbox, masters(course), device_here)
 
 
 def _policy(unsafe: bool) -> Policy:
@@ -199,13 +201,3 @@ def _policy(unsafe: bool) -> Policy:
         return Policy()
     err.print("[bold red]--unsafe: notebooks run without a sandbox, with your own rights.[/bold red]")
     return Policy(mode=Mode.NONE, unsafe=True)
-
-
-def _device(device: Device) -> str:
-    import torch
-
-    if device is Device.AUTO:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if device is Device.CUDA and not torch.cuda.is_available():
-        raise CourseError("--device cuda: torch finds no GPU on this machine; use --device cpu")
-    return device.value

@@ -13,6 +13,7 @@ from grader.collect import Unreadable, read_notebook, recognise
 from grader.course import Course
 from grader.diagnosis import Diagnosis
 from grader.frame import frame
+from grader.gpu import place_on_gpu
 from grader.judge import judge_exercise, ungraded_exercise
 from grader.ledger import ExerciseRow, Ledger
 from grader.lesson import Lesson
@@ -72,7 +73,7 @@ class Grader:
         return Diagnosis(self.course.reference)
 
     def _run(self, lesson: Lesson, notebook: nbformat.NotebookNode, seed: int) -> Graded:
-        with self.sandbox.kernel() as kernel:
+        with place_on_gpu(self.device, self.sandbox.policy), self.sandbox.kernel() as kernel:
             executed = kernel.run(notebook)
             make_safe(executed)
             rows = tuple(self._judge(kernel, name, executed, seed) for name in lesson.exercises)

@@ -8,15 +8,19 @@ where the device is not the CPU, and (number, "error", type, message, errno, pla
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import linecache
+import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
+from attnlab.devices import GPU
 from attnlab.recording import record
 from grader.sandbox import wire
+from grader.sandbox.policy import GPU_SHARE
 
 __all__ = ["Agent"]
 
@@ -73,6 +77,8 @@ class Agent:
         try:
             if call["name"] not in namespace:
                 raise NameError(f"{call['name']} is not defined")
+            if call["device"] == GPU:
+                _take_share()
             with _quiet():
                 outcome = record(namespace[call["name"]], call["args"], call["kwargs"], call["device"])
         except BaseException as error:  # also SystemExit and an interrupt: the call is over, the kernel is not
@@ -86,6 +92,15 @@ class Agent:
             return number, "value", *value
         placed = outcome.placed
         return number, "placed", *value, (placed.devices, placed.trips[:MAX_TRIPS], placed.named)
+
+
+@functools.cache
+def _take_share() -> None:
+    """Once, before the first call on a GPU: see to it that kernels which share it leave each other memory."""
+    import torch  # CUDA is initialised here, in the kernel: it does not survive a fork
+
+    if torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(float(os.environ.get(GPU_SHARE, "1")))
 
 
 @contextlib.contextmanager

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from nbformat.v4 import new_code_cell, new_notebook
 
 from attnlab.verdict import AnswerError
+from grader.sandbox.caller import clean
 from grader.sandbox.forkserver import SandboxError
 
 if TYPE_CHECKING:
     from grader.sandbox.kernel import Kernel
 
-__all__ = ["Attempt", "prove", "try_walls"]
+__all__ = ["Attempt", "prove", "prove_gpu", "try_walls"]
 
 _TRIES = """
 import ctypes, os, pathlib, socket
@@ -76,6 +77,31 @@ def prove(kernel: Kernel, course_root: Path | None) -> tuple[Attempt, ...]:
     if held := [attempt.what for attempt in attempts if not attempt.refused]:
         raise SandboxError(f"the sandbox does not hold on this host: a kernel could {', '.join(held)}")
     return attempts
+
+
+def prove_gpu(kernel: Kernel) -> None:
+    """Raises SandboxError where a fresh kernel that may use the GPU does not find it: answers would run on the CPU."""
+    kernel.run(new_notebook(cells=[new_code_cell(_FINDS_GPU)]))
+    try:
+        found = kernel.answer("finds_gpu")((), {}).value
+    except AnswerError as error:
+        found = error.rationale
+    if found != "":
+        raise SandboxError(
+            f"kernels cannot use the GPU behind their walls ({clean(str(found))}); grade on the CPU, which gives the "
+            "same marks"
+        )
+
+
+_FINDS_GPU = """
+def finds_gpu():
+    import torch
+    try:
+        torch.zeros(1, device="cuda")
+    except Exception as error:
+        return str(error)
+    return ""
+"""
 
 
 def try_walls(kernel: Kernel, course_root: Path | None) -> tuple[Attempt, ...]:

@@ -111,8 +111,10 @@ class Walls:
 
     def _rules(self, places: Places) -> Iterator[tuple[str, Access]]:
         """What Landlock lets through. Inside a root of its own this doubles the mounts' own rules."""
-        for device in mounts.DEVICES:
-            yield f"/dev/{device}", Access.READ_FILE | Access.WRITE_FILE
+        for device in mounts.devices(self.policy):
+            # only a GPU is spoken to by ioctl
+            ioctl = Access(0) if device in mounts.DEVICES else Access.IOCTL_DEV
+            yield f"/dev/{device}", Access.READ_FILE | Access.WRITE_FILE | ioctl
         for place in places:
             yield place, Access.OWN
         if self.mode is Mode.NAMESPACES:
@@ -131,6 +133,9 @@ class Walls:
         for path in ("/etc/ld.so.cache", "/etc/localtime", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"):
             yield path, Access.READ_FILE
         yield f"/proc/{os.getpid()}", Access.READ
+        if self.policy.gpu:
+            yield "/proc/driver/nvidia", Access.READ
+            yield "/proc/devices", Access.READ_FILE
 
 
 def _parents(view: View) -> Iterator[str]:

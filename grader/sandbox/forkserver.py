@@ -21,7 +21,7 @@ from typing import Any
 from grader.sandbox.body import CHANNELS, Order
 from grader.sandbox.confinement import Walls
 from grader.sandbox.mounts import View
-from grader.sandbox.policy import Policy
+from grader.sandbox.policy import GPU_SHARE, Policy
 from grader.sandbox.supervisor import Ending
 
 __all__ = ["ForkServer", "Line", "SandboxError"]
@@ -33,6 +33,8 @@ _PACKET = 1 << 16  # bytes of what a supervisor says
 _PASSED_ON = ("LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 """What of the grader's environment the kernels see. All else may hold names, paths and keys."""
 
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+
 _ENVIRONMENT = {
     "PATH": os.pathsep.join([os.path.dirname(sys.executable), "/usr/bin", "/bin"]),
     "OPENBLAS_NUM_THREADS": "1",  # else importing numpy starts threads, and the server must have one only
@@ -40,6 +42,7 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # sets and hashes come out the same in every run
     "PYTHONDONTWRITEBYTECODE": "1",  # the environment is read-only
     "PYTHONNOUSERSITE": "1",
+    _VISIBLE: "",  # no GPU, unless the policy has one; the server itself never uses one, since it forks
     "ATTNLAB_NOTEBOOKS": "",  # a lesson is graded with the stand-ins under it, also where notebooks can be reached
 }
 
@@ -215,7 +218,14 @@ def _start(folder: Path, *extra: str) -> tuple[subprocess.Popen[bytes], socket.s
 def _environment(policy: Policy) -> dict[str, str]:
     passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     threads = str(max(policy.threads, 1))
-    return passed | _ENVIRONMENT | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    made = passed | _ENVIRONMENT | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    if policy.gpu:
+        del made[_VISIBLE]
+        if _VISIBLE in os.environ:
+            made[_VISIBLE] = os.environ[_VISIBLE]
+        made["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # products come out the same in every run
+        made[GPU_SHARE] = str(0.9 / max(policy.gpu_kernels, 1))  # the rest for their contexts
+    return made
 
 
 def _packet(line: socket.socket, seconds: float) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from attnlab.trial import Answer
 from attnlab.verdict import Verdict
 from grader.sandbox import wire
 from grader.sandbox.caller import Channel, RemoteAnswer
-from grader.sandbox.canary import prove
+from grader.sandbox.canary import prove, prove_gpu
 from grader.sandbox.client import CellEnd, Client
 from grader.sandbox.forkserver import ForkServer, Line, SandboxError
 from grader.sandbox.mounts import View
@@ -111,10 +111,14 @@ class Sandbox:
             self._server = ForkServer(forking=can_fork(), start_seconds=self.policy.start_seconds)
         if not self._proven:
             self._proven = True
-            if self.policy.mode is not Mode.NONE:
+            walls = self.policy.mode is not Mode.NONE
+            if walls or self.policy.gpu:
                 try:
                     with self.kernel() as kernel:
-                        prove(kernel, self._course_root)
+                        if walls:
+                            prove(kernel, self._course_root)
+                        if self.policy.gpu:
+                            prove_gpu(kernel)
                 except BaseException:
                     self._proven = False
                     raise

@@ -20,7 +20,8 @@ def apply_limits(policy: Policy, *, others: int = 0) -> None:
     others: processes of the same user that are not this kernel's, where they are counted together
     """
     _set(resource.RLIMIT_CORE, 0)  # a crash must not write the process's memory to the disk
-    _set(resource.RLIMIT_AS, _address_space() + policy.address_bytes)
+    if not policy.gpu:  # CUDA maps the memory of all GPUs and of the host into one range of addresses, terabytes wide
+        _set(resource.RLIMIT_AS, _address_space() + policy.address_bytes)
     _set(resource.RLIMIT_CPU, policy.cpu_seconds, policy.cpu_seconds + 2)  # first a signal, then the end
     _set(resource.RLIMIT_FSIZE, policy.file_bytes)
     _set(resource.RLIMIT_NOFILE, policy.open_files)

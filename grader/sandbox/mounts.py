@@ -13,11 +13,23 @@ from pathlib import Path
 from grader.sandbox import linux
 from grader.sandbox.policy import Policy
 
-__all__ = ["DEVICES", "Mount", "View", "around", "build_root"]
+__all__ = ["DEVICES", "Mount", "View", "around", "build_root", "devices"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")  # the C library, the shell, what a notebook's "!" runs
 _PROCESSORS = "/sys/devices/system/cpu"  # torch counts the cores there
+_FOR_GPU = ("/sys/devices/system/node", "/sys/bus/pci/devices", "/sys/module/nvidia")  # the driver's library looks here
 DEVICES = ("null", "zero", "full", "random", "urandom")  # of /dev; harmless, and programs expect them
+
+_GPU_DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia[0-9]*", "nvidia-caps/*")
+
+
+def devices(policy: Policy) -> tuple[str, ...]:
+    """The files of /dev that a kernel may read and write: a GPU's only where the policy has one."""
+    if not policy.gpu:
+        return DEVICES
+    paths = (path for pattern in _GPU_DEVICES for path in Path("/dev").glob(pattern))
+    found = sorted(path for path in paths if path.is_char_device() and not path.is_symlink())
+    return (*DEVICES, *(str(path.relative_to("/dev")) for path in found))
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,7 @@ class View:
         Hidden are the course's other parts and the packages `grader` and `solutions`, wherever they are installed.
         """
         wanted = [*_SYSTEM, _PROCESSORS, sys.base_prefix, sys.prefix, _package("attnlab"), *policy.mounts]
+        wanted += _FOR_GPU if policy.gpu else ()
         hidden = [_package("grader"), _package("solutions")]
         if course_root is not None:
             hidden += [str(course_root / part) for part in ("solutions", ".grading", "grader", ".git", "tests")]
@@ -109,7 +122,7 @@ def build_root(view: View, root: str, policy: Policy, *, user: int, folders: Ite
         linux.set_read_only(root + mount.target)
     for path in _seen(view):
         linux.mount("hidden", root + path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=4k,nr_inodes=2,mode=755")
-    _devices(root)
+    _devices(root, policy)
     _small_files(root, user)
     for folder in folders:
         os.makedirs(root + folder, exist_ok=True)
@@ -139,10 +152,10 @@ def _bind(source: str, target: str) -> None:
     linux.mount(source, target, None, linux.MS_BIND | linux.MS_REC)
 
 
-def _devices(root: str) -> None:
+def _devices(root: str, policy: Policy) -> None:
     os.makedirs(f"{root}/dev/shm")
     os.chmod(f"{root}/dev/shm", 0o1777)
-    for name in DEVICES:
+    for name in devices(policy):
         _bind(f"/dev/{name}", f"{root}/dev/{name}")
     for name, number in (("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2"), ("fd", "")):
         os.symlink(f"/proc/self/fd{number}", f"{root}/dev/{name}")

@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Mode", "Policy", "PolicyError"]
+__all__ = ["GPU_SHARE", "Mode", "Policy", "PolicyError"]
+
+GPU_SHARE = "ATTENTION_GPU_SHARE"
+"""The variable in a kernel's environment that says which share of a GPU's memory it may take."""
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -55,6 +58,10 @@ class Policy:
     open_files: int = 512  # a kernel has about 60
     threads: int = 1  # of torch; with many kernels at once more threads only get in each other's way
 
+    # GPU --------------------------------------------------------------------------------------------------------------
+    gpu: bool = False  # whether kernels see the GPUs at all; nothing else needs the driver's large surface
+    gpu_kernels: int = 4  # kernels that use the GPU at once; each one's context alone takes about 0.5 GB there
+
     # disk -------------------------------------------------------------------------------------------------------------
     file_bytes: int = 64 * MIB  # one file; a checkpoint of the course's model has 2
     disk_bytes: int = 256 * MIB  # all files together
@@ -76,7 +83,7 @@ class Policy:
         object.__setattr__(self, "mode", Mode(self.mode) if self.mode is not None else None)
         object.__setattr__(self, "mounts", tuple(self.mounts))
         for name, value in asdict(self).items():
-            if name in ("mode", "unsafe", "mounts"):
+            if name in ("mode", "unsafe", "gpu", "mounts"):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value:
                 raise PolicyError(f"{name}={value!r} is no limit; give a number that is not negative")

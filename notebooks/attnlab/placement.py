@@ -60,7 +60,7 @@ def heeds_device(trial: Trial, *args: Any) -> None:
         except AnswerError as error:
             _raise_if_mixed(error, on)
             raise
-        if placed is None or any(found != "cuda:0" for found in placed.devices):
+        if placed is None or not placed.devices or any(found != "cuda:0" for found in placed.devices):
             words = "With another device asked for, the result is still on its usual one."
             raise Failed(words, "Pass device=device on to what makes the first tensor.")
     stays_at_home(trial, *args)
