@@ -151,7 +151,8 @@ def _entry(gradebook: Gradebook, grading: Path, lesson: str, student: str, ledge
         person = person or "It is not in the gradebook."
         return Entry(student, student, ledger, ledger.points, graded=graded, person=person)
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    manual = {g.name.removeprefix("test_"): g.manual_score for g in grades if g.manual_score is not None}
+    by_hand = [grade for grade in grades if grade.manual_score is not None or grade.extra_credit]
+    manual = {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
     waits = any(grade.needs_manual_grade for grade in grades)
     if not waits:
         person = ""  # somebody has looked at it since

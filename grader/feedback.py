@@ -81,6 +81,7 @@ def _given(gradebook: Any, lesson: str, student: str) -> Given:
         notebook = gradebook.find_submission_notebook(lesson, lesson, student)
     except MissingEntry:
         return Given()
-    manual = {g.name.removeprefix("test_"): g.manual_score for g in notebook.grades if g.manual_score is not None}
+    by_hand = [grade for grade in notebook.grades if grade.manual_score is not None or grade.extra_credit]
+    manual = {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
     comments = {comment.name: comment.manual_comment or "" for comment in notebook.comments}
     return Given(notebook.late_submission_penalty or 0.0, manual, comments)

@@ -168,11 +168,18 @@ def jupyterlab(course: Course, home: Path, *, widget_state: bool = False) -> Ite
             path = root / kind / name / f"{name}.ipynb"
             path.parent.mkdir(parents=True)
             path.write_text(text, encoding="utf-8")
+    with serve(root, home, folder=home, widget_state=widget_state) as server:
+        yield server
+
+
+@contextmanager
+def serve(root: Path, home: Path, *, folder: Path, widget_state: bool = False) -> Iterator[Server]:
+    """A JupyterLab that serves the files under `root` and runs in `folder`, whose nbgrader_config.py it reads."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = home / "settings"
-    settings.mkdir()
+    settings.mkdir(parents=True)
     overrides = {
         "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
         # else the next test on a slow machine finds outputs whose kernel is gone
@@ -192,7 +199,7 @@ def jupyterlab(course: Course, home: Path, *, widget_state: bool = False) -> Ite
     environment = {**os.environ, **folders, "OMP_NUM_THREADS": "1", "HOME": str(home)}
     with (home / "log").open("w") as log:
         process = subprocess.Popen(
-            command, env=environment, cwd=home, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
     url = f"http://127.0.0.1:{port}"
     try:
