@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import ipywidgets as W
 import plotly.graph_objects as go
 import torch
@@ -22,6 +24,8 @@ __all__ = ["BreakIt", "break_it"]
 SENTENCES = ("the black cat is small", "the old horse does not like the small bird")
 KINDS: tuple[tuple[str, Kind], ...] = (("encoder", "encoder"), ("decoder", "decoder"), ("cross", "cross"))
 FIRST: dict[str, Kind] = {"01_mask": "decoder", "04_full_forward": "encoder"}  # which attention is shown first
+TITLES = ("as it should be", "with the mistake")
+SIZE = 250  # pixels of a map: two of them and their words fit a notebook's column
 NOT_YET = "I have not predicted yet"
 
 
@@ -44,11 +48,13 @@ class BreakIt(View):
         self.prediction = buttons("I predict:", choices)
         self.right: list[int] = []
         self.broken: list[int] = []
-        self.maps = [AttentionMap(size=300, scale=False) for _ in range(2)]
+        self.maps = [AttentionMap(size=SIZE, scale=False) for _ in range(2)]
+        self._told, self._caption = W.HTML(), W.HTML()
         self._seen: list[Attention] = []
         self._tried: dict[tuple[str, str, str], tuple[list[int], Attention]] = {}
         row = W.HBox(self.maps, layout=W.Layout(flex_flow="row wrap"))
-        super().__init__([self.fault, self.text, self.kind, self.prediction], [row])
+        body = [self._told, self._caption, row]  # what is said first: the maps may be high
+        super().__init__([self.fault, self.text, self.kind, self.prediction], body, say_line=False)
         follow(self._forget, self.fault, self.text)
         follow(self._draw, self.kind, self.prediction)
         self._draw()
@@ -65,7 +71,7 @@ class BreakIt(View):
 
     def still(self) -> str:
         parts = []
-        for seen, title in zip(self._seen, ("as it should be", "with the mistake"), strict=False):
+        for seen, title in zip(self._seen, TITLES, strict=False):
             mean = seen.weights.mean(dim=0)
             shown = html.cells(
                 mean, seen.queries, seen.keys, ("query", "key"), torch.zeros_like(mean, dtype=torch.bool)
@@ -89,13 +95,19 @@ class BreakIt(View):
         if self.prediction.value:
             self.broken, seen = self._try(mistake.id)
             self._seen.append(seen)
-            self.line, self.notice = self._told(), f"{mistake.symptom} {mistake.help}"
-        for view, seen, title in zip(self.maps, self._seen, ("as it should be", "with the mistake"), strict=False):
+            self.line, self.notice = self._became(), f"{mistake.symptom} {mistake.help}"
+        self._told.value = f"<div role='status' style='line-height:1.4'>{escape(self.line)}</div>"
+        h, *_ = seen.weights.shape
+        self._caption.value = (
+            f"<div style='line-height:1.4'>{escape(seen.title)}; shown is the mean of {h} heads.</div>"
+        )
+        for view, seen, title in zip(self.maps, self._seen, TITLES, strict=False):
             mean = seen.weights.mean(dim=0)
-            view.show(mean[None, None], seen.queries, seen.keys, title=f"{title}: {seen.title}", sums=sums_of(mean))
+            T, S = mean.shape
+            view.show(mean[None, None], seen.queries, seen.keys, title=f"{title}, ({T}, {S})", sums=sums_of(mean))
         self.maps[1].layout.display = "" if self.broken else "none"
 
-    def _told(self) -> str:
+    def _became(self) -> str:
         became = outcome(self.right, self.broken)
         hit = "as you predicted" if became == self.prediction.value else "not as you predicted"
         return (

@@ -70,7 +70,7 @@ _MASK = (
     fault(
         "struck_out_after", "masked_softmax", _FILL, "return torch.softmax(scores, dim=-1) * allowed",
         words="hidden keys are struck out after the softmax",
-        help="The order of the scores stays, so the words may survive. The row sums do not: look at the map.",
+        help="The order of the scores stays, so the words may survive. The row sums do not: look at the decoder's map.",
         symptom="Rows sum to less than 1.",
     ),
     fault(

@@ -25,6 +25,7 @@ SENTENCES = {
 }
 """Two sentences that the translator never trained on, and what is right."""
 
+_HEADS = ("you ask", "your code says")
 _DECODE = ("05_greedy_decode", "seq2seq_greedy_decode")
 _SECONDS = 20.0  # two translations take well under one; noted operation by operation, several
 
@@ -51,7 +52,11 @@ class SignOff:
             f'<td lang="fr" style="text-align:left;">{escape(b)}</td></tr>'
             for a, b in self.said
         )
-        head = '<thead><tr><th scope="col">you ask</th><th scope="col">your code says</th></tr></thead>'
+        head = (
+            "<thead><tr>"
+            + "".join(f'<th scope="col" style="text-align:left;">{h}</th>' for h in _HEADS)
+            + "</tr></thead>"
+        )
         table = f'<table style="margin:0.4em 0;">{head}<tbody>{rows}</tbody></table>' if rows else ""
         parts = [div("font-weight:600;", escape(self.headline)), table]
         return box("".join([*parts, *(div("margin-top:0.3em;", escape(line)) for line in self.lines)]))
