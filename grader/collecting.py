@@ -19,6 +19,8 @@ from grader.safe_csv import csv_text
 
 __all__ = ["Row", "State", "Student", "Taken", "choose", "rows_csv", "submit", "table"]
 
+_NO_NOTEBOOK = "It is not a notebook."
+
 
 class State(StrEnum):
     """What became of a file."""
@@ -96,7 +98,7 @@ def choose(
     for candidate, student, note in _named(senders, known or {}):
         mine = [Row(row.file, student.id, row.state, row.reason) for row in candidate.rows]
         if candidate.best is None:
-            files = ", ".join(PurePosixPath(row.file).name for row in mine if row.state is State.IGNORED)
+            files = ", ".join(PurePosixPath(row.file).name for row in mine if row.reason == _NO_NOTEBOOK)
             if files:
                 mine.append(Row("", student.id, State.REFUSED, f"No notebook was handed in, but {files[:200]}."))
         elif candidate.best.data is not None:
@@ -187,7 +189,11 @@ def _is_wrapped(course: Course, paths: list[str]) -> bool:
 def _consider(candidate: _Candidate, sender: Sender, found: Found, course: Course, lesson: str) -> None:
     if found.data is None:
         state = State.REFUSED if found.reason else State.IGNORED
-        candidate.rows.append(Row(found.path, "", state, found.reason or "It is not a notebook."))
+        candidate.rows.append(Row(found.path, "", state, found.reason or _NO_NOTEBOOK))
+        return
+    folders = set(PurePosixPath(found.path).parts[1:-1])
+    if lesson not in folders and folders.intersection(course.lessons):
+        candidate.rows.append(Row(found.path, "", State.IGNORED, "It lies in another lesson's folder."))
         return
     rank = (_likeness(found.data, course, lesson), sender.attempt, found.changed, len(candidate.rows))
     if candidate.best is None or rank > candidate.rank:

@@ -129,13 +129,16 @@ def test_a_folder_of_files(course: Course, tmp_path: Path) -> None:
     folder = tmp_path / "class"
     for name, data in {
         "ana.ipynb": MASK, "ana (1).ipynb": MARKED, "bob/anything.ipynb": MASK, "carl/01_mask/01_mask.ipynb": MASK,
-        "dora/readme.txt": b"", "İpek Ünal.ipynb": MASK,
+        "dora/readme.txt": b"", "carl/05_greedy_decode/x.ipynb": OTHER, "eve/05_greedy_decode/x.ipynb": OTHER,
+        "İpek Ünal.ipynb": MASK,
     }.items():  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     zipped(folder / "emil.zip", {"01_mask.ipynb": MASK})
     wanted = {"ana": MARKED, "bob": MASK, "carl": MASK, "emil": MASK, "İpek_Ünal": MASK}
     assert chosen(course, folder) == wanted
+    rows = {row.file: row.state for row in choose(course, LESSON, [folder])[1]}
+    assert rows["eve/05_greedy_decode/x.ipynb"] is State.IGNORED
     inside = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     assert chosen(course, zipped(tmp_path / "all.zip", inside)) == wanted
     assert chosen(course, zipped(tmp_path / "in.zip", {f"hw 1/{n}": d for n, d in inside.items()})) == wanted
