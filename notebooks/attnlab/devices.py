@@ -69,8 +69,10 @@ def no_tf32() -> Iterator[None]:
     TF32 keeps 10 bits of each factor: results are off by 1e-3, ten times the tolerance of a comparison, so an answer
     that works in float32 would pass on the CPU and fail on some GPUs.
     """
-    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
-    before = matmul.allow_tf32, cudnn.allow_tf32
+    matmul: Any = torch.backends.cuda.matmul
+    cudnn: Any = torch.backends.cudnn
+    # torch has an old and a new way to say it: to read the old way raises where somebody has set the new one
+    before = matmul.fp32_precision == "tf32", cudnn.conv.fp32_precision == "tf32"
     matmul.allow_tf32 = cudnn.allow_tf32 = False
     try:
         yield

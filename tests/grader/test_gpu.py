@@ -185,3 +185,14 @@ def test_tf32_is_off_inside_only() -> None:
         assert matmul.allow_tf32 and cudnn.allow_tf32
     finally:
         matmul.allow_tf32, cudnn.allow_tf32 = before
+
+
+def test_tf32_may_have_been_allowed_in_the_new_way() -> None:
+    code = (
+        "import torch\nfrom attnlab.devices import no_tf32\nmatmul = torch.backends.cuda.matmul\n"
+        "matmul.fp32_precision = 'tf32'\n"
+        "with no_tf32():\n    assert matmul.fp32_precision == 'ieee', matmul.fp32_precision\n"
+        "assert matmul.fp32_precision == 'tf32'\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from attnlab.trial import LocalAnswer
 from attnlab.verdict import Verdict
 from grader.course import Course
 from grader.judge import judge_exercise
+from tests.gpu.answers import answer_in
 
 COURSE = Course.find(Path(__file__).parent)
 FILES = tuple(sorted((COURSE.root / "tests" / "devices").glob("*/*.py")))
@@ -44,13 +43,6 @@ CLAUSE = {
 """Exercise to the hidden and the public check whose clause says where the result lies."""
 
 every_mistake = pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
-
-
-def answer_in(path: Path) -> Callable[..., Any]:
-    namespace: dict[str, Any] = {"__name__": "mistake"}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
-    answer: Callable[..., Any] = namespace[path.parent.name]
-    return answer
 
 
 def words_of(path: Path) -> str:
