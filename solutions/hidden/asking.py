@@ -81,7 +81,9 @@ def untouched(trial: Trial, *args: Any) -> None:
         )
 
 
-def keeps_dtype(trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.bfloat16)) -> None:
+def keeps_dtype(
+    trial: Trial, *args: Any, dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.bfloat16, torch.float64)
+) -> None:
     """Raises Failed where the output has another dtype or device than the parameters, or is not finite.
 
     The device is looked at where float32 is among the dtypes.

@@ -13,19 +13,23 @@ from pathlib import Path
 
 import pytest
 import torch
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from attnlab.devices import no_tf32
+from attnlab.trial import LocalAnswer
 from grader import cli
 from grader.course import Course, CourseError
 from grader.gpu import chosen, place_on_gpu, with_device
 from grader.gradebook import Autograde
+from grader.judge import judge_exercise
 from grader.sandbox import Mode, Policy, Sandbox, SandboxError, forkserver, limits, mounts
 from grader.sandbox.confinement import Places, Walls
 from grader.sandbox.landlock import Access
 from grader.sandbox.mounts import View
 from grader.settings import settings
+from tests.gpu.answers import in_folder
 
 without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="says what happens where there is no GPU")
 GPU = Policy(mode=Mode.NAMESPACES, gpu=True)
@@ -160,6 +164,21 @@ def test_kernels_that_do_not_find_the_gpu_are_refused(course: Course) -> None:
         sandbox.kernel(),
     ):
         pass
+
+
+@pytest.mark.slow
+def test_device_mistakes_in_a_kernel_cost_what_they_cost_here(course: Course) -> None:
+    names = ("decoder_block/mask_on_cuda_by_name", "gelu/cube_by_numpy", "next_token/through_numpy")
+    mistakes = {name: in_folder(course, "devices")[name] for name in names}
+    files = [(course.root / "tests" / "devices" / f"{name}.py").read_text(encoding="utf-8") for name in names]
+    with Sandbox(Policy(), course_root=course.root) as sandbox, sandbox.kernel() as kernel:
+        kernel.run(new_notebook(cells=[new_code_cell(file) for file in files]))
+        for exercise, answer in mistakes.values():
+            functions = course.reference.functions
+            there = judge_exercise(exercise, kernel.answer(exercise), reference=functions, seed=5)
+            here = judge_exercise(exercise, LocalAnswer(answer), reference=functions, seed=5)
+            assert [(c.name, c.rationale) for c in there.lost] == [(c.name, c.rationale) for c in here.lost]
+            assert len(there.lost) == 1
 
 
 def test_nothing_asks_for_a_gpu_before_the_fork() -> None:

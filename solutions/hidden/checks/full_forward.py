@@ -506,7 +506,7 @@ def forward_keeps_examples_apart(trial: Trial) -> None:
 def forward_keeps_the_dtype(trial: Trial) -> None:
     """The logits have the parameters' dtype and device, and are finite, in short dtypes too."""
     m = model(trial, size=replace(BLOCK, N=1))
-    keeps_dtype(trial, *m.args, dtypes=(torch.float32,))
+    keeps_dtype(trial, *m.args, dtypes=(torch.float32, torch.float64))
     keeps_dtype(trial, *replace(m, enc_blocks=m.enc_blocks[:0]).args, dtypes=(torch.bfloat16,))
 
 
