@@ -46,7 +46,7 @@ class Keys:
     def _lessons(self) -> dict[str, str]:
         """For each lesson its own text, those before it, its hidden checks, and what all hidden checks share."""
         hidden = self.course.solutions / "hidden"
-        shared = [*sorted(hidden.glob("*.py")), *sorted((hidden / "faults").glob("*.py"))]
+        shared = [*sorted(hidden.glob("*.py")), *sorted((hidden / "faults").rglob("*.py"))]
         names = list(self.course.lessons)
         return {
             name: _digest(

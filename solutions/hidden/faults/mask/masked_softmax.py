@@ -1,11 +1,9 @@
-"""Named faults of lesson mask."""
+"""Named faults of `masked_softmax`."""
 
 from __future__ import annotations
 
 from attnlab.fault import Edit, Fault, fault
 
-_CAUSAL = "return position[:, None] >= position[None, :] "
-_PADDING = "return (ids != pad_id)[:, None, :]"
 _HIDE = "scores = scores.masked_fill(~allowed, -torch.inf)"
 _EXP = "exp = torch.exp(scores - top) "
 _RETURN = "return exp / total.masked_fill(total == 0.0, 1.0)"
@@ -20,176 +18,8 @@ def _over(id: str, dim: str, *, words: str, help: str, symptom: str) -> Fault:
     return Fault(id, edits, words, help, symptom)
 
 
-_CAUSAL_MASKS = (
-    fault(
-        "causal_inverted", "causal_mask", _CAUSAL, "return position[:, None] < position[None, :] ",
-        words="True stood for hidden, as in nn.MultiheadAttention, and not for allowed",
-        help="Here True says: may be read. Turn the comparison round.",
-        symptom="The last row of the weights is NaN or zero: nothing is left for it to read.",
-    ),
-    fault(
-        "causal_flipped", "causal_mask", _CAUSAL, "return position[:, None] <= position[None, :] ",
-        words="each position read itself and the future instead of the past",
-        help="The query goes down the rows, the key across the columns: allowed where s <= t.",
-        symptom="Changing the last token changes the first output.",
-    ),
-    fault(
-        "causal_without_diagonal", "causal_mask", _CAUSAL, "return position[:, None] > position[None, :] ",
-        words="no position was allowed to read itself",
-        help="A position may read itself: s <= t, not s < t.",
-        symptom="Row 0 has nothing to read.",
-    ),
-    fault(
-        "causal_one_ahead", "causal_mask", _CAUSAL, "return position[:, None] + 1 >= position[None, :] ",
-        words="each position also read the one right after it",
-        help="The diagonal is the last allowed key; check the offset of tril or triu.",
-        symptom="Output t changes when token t+1 changes.",
-    ),
-    fault(
-        "causal_hides_nothing", "causal_mask", _CAUSAL, "return position[:, None] >= 0 * position[None, :] ",
-        words="every position was allowed to read every other",
-        help="Allowed only where the key is not later than the query.",
-        symptom="Only the last row of the outputs is right.",
-    ),
-    fault(
-        "causal_itself_only", "causal_mask", _CAUSAL, "return position[:, None] == position[None, :] ",
-        words="each position read itself alone",
-        help="Earlier positions are allowed too: >= and not ==.",
-        symptom="Attention does nothing: each output depends on its own token only.",
-    ),
-    fault(
-        "causal_two_steps_back", "causal_mask", _CAUSAL,
-        "return (position[:, None] - position[None, :] >= 0) & (position[:, None] - position[None, :] < 2)",
-        words="each position read itself and the one before, but nothing earlier",
-        help="All earlier positions are allowed, however far back.",
-        symptom="Right for two tokens, wrong from the third row on.",
-    ),
-    fault(
-        "causal_past_hidden", "causal_mask", _CAUSAL,
-        "return (position[:, None] >= position[None, :]) & ((position[None, :] > 0) | (position[:, None] == 0))",
-        words="position 0 was hidden from all later positions",
-        help="Nothing is special about position 0.",
-        symptom="The first token has no effect on what follows.",
-    ),
-    fault(
-        "causal_additive", "causal_mask", _CAUSAL,
-        "return (0.0 * position).expand(length, length)"
-        ".masked_fill(position[:, None] < position[None, :], -torch.inf)",
-        words="the mask held 0 and minus infinity, to be added to the scores",
-        help="A mask here holds True and False; masked_softmax turns it into minus infinity.",
-        symptom="The table holds -inf.",
-    ),
-    fault(
-        "causal_ones_and_zeros", "causal_mask", _CAUSAL, "return (position[:, None] >= position[None, :]).float() ",
-        words="the mask held the numbers 1.0 and 0.0 instead of True and False",
-        help="torch.ones(...).tril() is float: make it bool, or compare positions.",
-        symptom="Its dtype is float32.",
-    ),
-    fault(
-        "causal_integers", "causal_mask", _CAUSAL, "return (position[:, None] >= position[None, :]).long() ",
-        words="the mask held the integers 1 and 0 instead of True and False",
-        help="Integers index where bool selects: leave the result of the comparison as it is.",
-        symptom="Its dtype is int64, and ~mask gives -1 and -2.",
-    ),
-    fault(
-        "causal_ignores_device", "causal_mask", "torch.arange(length, device=device)", "torch.arange(length)",
-        words="the mask was always made on the CPU",
-        help="Pass device=device to whatever makes the first tensor.",
-        symptom="On a GPU: expected all tensors to be on the same device.",
-    ),
-    fault(
-        "causal_with_batch_axis", "causal_mask", _CAUSAL, "return (position[:, None] >= position[None, :])[None] ",
-        words="the mask had an axis of length 1 in front",
-        help="Two axes, (length, length); broadcasting adds the others.",
-        symptom="Its shape is (1, length, length).",
-    ),
-    fault(
-        "causal_one_too_long", "causal_mask", "torch.arange(length,", "torch.arange(length + 1,",
-        words="the mask was made for one position more than there are",
-        help="Positions are 0 ... length - 1.",
-        symptom="Its shape is (length+1, length+1).",
-    ),
-)  # fmt: skip
 
-_PADDING_MASKS = (
-    fault(
-        "padding_inverted", "padding_mask", _PADDING, "return (ids == pad_id)[:, None, :]",
-        words="True stood for padding and not for words",
-        help="Here True says: may be read, so it stands for words. Use !=.",
-        symptom="Attention reads the padding only.",
-    ),
-    fault(
-        "padding_is_always_zero", "padding_mask", _PADDING, "return (ids != 0)[:, None, :]",
-        words="id 0 was padding, whatever pad_id says",
-        help="Compare with pad_id.",
-        symptom="Right while pad_id is 0, wrong for any other.",
-    ),
-    fault(
-        "padding_is_all_up_to_pad_id", "padding_mask", _PADDING, "return (ids > pad_id)[:, None, :]",
-        words="every id up to pad_id was padding",
-        help="Only pad_id itself is padding: != and not >.",
-        symptom="Right while pad_id is 0, wrong for any other.",
-    ),
-    fault(
-        "padding_without_query_axis", "padding_mask", _PADDING, "return ids != pad_id",
-        words="the mask had no axis for the queries",
-        help="(N, S) meets scores (N, T, S) with the wrong axes: insert one, [:, None, :].",
-        symptom="Its shape is (N, S); with N = T it hides keys of the wrong examples without an error.",
-    ),
-    fault(
-        "padding_axis_last", "padding_mask", _PADDING, "return (ids != pad_id)[:, :, None]",
-        words="the new axis stood last, so that padded queries were hidden and not padded keys",
-        help="Keys go across: the last axis is S. Insert the new one before it.",
-        symptom="Its shape is (N, S, 1).",
-    ),
-    fault(
-        "padding_with_head_axis", "padding_mask", _PADDING, "return (ids != pad_id)[:, None, None, :]",
-        words="the mask had an axis for the heads as well",
-        help="Three axes, (N, 1, S): multi_head_attention adds the one for its heads.",
-        symptom="Its shape is (N, 1, 1, S).",
-    ),
-    fault(
-        "padding_hides_queries_too", "padding_mask", _PADDING,
-        "return (ids != pad_id)[:, None, :] & (ids != pad_id)[:, :, None]",
-        words="padded queries were hidden as well as padded keys",
-        help="Hide keys only. A query that may read nothing has no weights to speak of.",
-        symptom="Its shape is (N, S, S), and rows of padded positions are all False.",
-    ),
-    fault(
-        "padding_to_the_end", "padding_mask", _PADDING,
-        "return (ids != pad_id).long().cumprod(dim=1).bool()[:, None, :]",
-        words="everything after the first padding was hidden, words too",
-        help="Look at each id by itself.",
-        symptom="Right while padding stands only at the end.",
-    ),
-    fault(
-        "padding_of_first_example", "padding_mask", _PADDING, "return (ids[:1] != pad_id).expand_as(ids)[:, None, :]",
-        words="the first example's padding was taken for that of all",
-        help="Each example has its own length: keep the axis N.",
-        symptom="Example 0 is right, the others are not.",
-    ),
-    fault(
-        "padding_additive", "padding_mask", _PADDING,
-        "return torch.zeros(ids.shape, device=ids.device).masked_fill(ids == pad_id, -torch.inf)[:, None, :]",
-        words="the padding mask held 0 and minus infinity, to be added to the scores",
-        help="A mask here holds True and False.",
-        symptom="The table holds -inf.",
-    ),
-    fault(
-        "padding_ones_and_zeros", "padding_mask", _PADDING, "return (ids != pad_id)[:, None, :].float()",
-        words="the padding mask held the numbers 1.0 and 0.0 instead of True and False",
-        help="The comparison gives bool by itself; leave it so.",
-        symptom="Its dtype is float32.",
-    ),
-    fault(
-        "padding_in_place", "padding_mask", _PADDING, "return ids.ne_(pad_id).bool()[:, None, :]",
-        words="the ids themselves were overwritten by the result of the comparison",
-        help="ne_ writes into ids; use !=.",
-        symptom="The mask is right, but afterwards all ids are 0 or 1.",
-    ),
-)  # fmt: skip
-
-_SOFTMAX = (
+FAULTS: tuple[Fault, ...] = (
     fault(
         "penalty_1e9", "masked_softmax", _HIDE, "scores = scores.masked_fill(~allowed, -1e9)",
         words="hidden scores were set to -1e9 instead of minus infinity",
@@ -395,5 +225,3 @@ _SOFTMAX = (
         symptom="With float64 scores the product with the values raises a dtype error.",
     ),
 )  # fmt: skip
-
-FAULTS: tuple[Fault, ...] = (*_CAUSAL_MASKS, *_PADDING_MASKS, *_SOFTMAX)
