@@ -510,15 +510,33 @@ for width in (1, 2):
     report(f"beam {width}", by_table(chance.log(), 5, beam_search, width).tolist())
 
 # %% [markdown]
-# **And the translator?** Compare on sentences of your own. Trained as far as it is, the model is nearly always sure,
-# and when one word has 0.99 there is nothing to look ahead for.
+# **And the translator?** It is nearly always sure, and when one word has 0.99 there is nothing to look ahead for. But
+# take "the red horses see the small houses". In French *small* must agree with *houses*, and is said before it. The
+# cell translates with both, and asks in one pass how likely each sentence is: all words are known now, as in training.
+#
+# **Predict:** greedy must choose between *petits* and *petites* before it has said the noun. If it chooses wrongly,
+# what will it do about the noun?
 
 # %% kind="show"
-arguments = translator.arguments("the young cow likes an old tree today")
-print("greedy:", translator.text(seq2seq_greedy_decode(*arguments)))
-print("beam 2:", translator.text(beam_search(*arguments, 2)))
+def probabilities(ids, src_ids, src_emb, tgt_emb, enc_pos, dec_pos, enc_blocks, dec_blocks, w_head, num_heads):
+    """How likely each next word of `ids` is, given those before it: (T,)."""
+    enc = encode(src_ids[None], src_emb, enc_pos, enc_blocks, num_heads)      # (1, S, d)
+    dec = (tgt_emb[ids[:-1]] + dec_pos[: len(ids) - 1])[None]                 # (1, T, d)
+    for block in dec_blocks:
+        dec = decoder_block(dec, enc, block, num_heads)                       # (1, T, d)
+    return (dec[0] @ w_head).softmax(-1).gather(-1, ids[1:, None])[:, 0]      # (T,)
+
+arguments = translator.arguments("the red horses see the small houses")
+for name, ids in {"greedy": seq2seq_greedy_decode(*arguments), "beam 2": beam_search(*arguments, 2)}.items():
+    p = probabilities(ids, *arguments[:9])                # (T,)
+    each = [f"{word} {x:.2f}" for word, x in zip(translator.words(ids[1:]), p, strict=True)]
+    print(f"{name}, probability {p.prod():.3f}:", " ".join(each))
 
 # %% [markdown]
+# *Petits* had 0.52 and *petites* 0.44. After *petits* no house will fit, so greedy turns the houses into horses rather
+# than break the agreement; it cannot take a word back. The beam kept both beginnings, and one word later the better one
+# had won. Such sentences are rare: try some of your own.
+#
 # Two remarks. A wider beam usually finds a likelier sentence, but not always: the best may still have a beginning
 # that was dropped. And the sum has one term for each word, all negative, so it favours **short** sentences; practice
 # divides by the length or adds a bonus for it. The exercise does neither, so that right is right.

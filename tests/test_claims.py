@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from attnlab import chapter
 from attnlab.corpus import ENGLISH, FRENCH
-from attnlab.mistakes import MISTAKES, edited, outcome, translated
+from attnlab.mistakes import MISTAKES, edited, encoded, outcome, read_through, translated
 from attnlab.public.examples import EXAMPLES
 from attnlab.translator import Translator, load_translator
 from attnlab.vocabulary import EOS, SPECIAL
@@ -244,6 +244,18 @@ def test_the_worked_beam(says: Says) -> None:
     says("05", f"in all 0.55 · 0.4 = {0.55 * 0.4:.2f}.")
     says("05", f"0.45 · 0.9 = {0.45 * 0.9:.3f}, nearly twice as likely")
     assert 1.7 < (0.45 * 0.9) / (0.55 * 0.4) < 2
+
+
+def test_greedy_and_beam_part_where_it_is_said(says: Says, spaces: Spaces, translator: Translator) -> None:
+    text, lesson = "the red horses see the small houses", spaces["05_greedy_decode"]
+    arguments, functions = translator.arguments(text), edited()
+    greedy, beam = lesson["seq2seq_greedy_decode"](*arguments), lesson["beam_search"](*arguments, 2)
+    assert translator.text(greedy) == "les chevaux rouges voient les petits chevaux"
+    assert translator.text(beam) == "les chevaux rouges voient les petites maisons"
+    says("05", f'take "{text}"')
+    scores = read_through(functions, translator, encoded(functions, translator, text), greedy[:6].tolist())
+    small = {FRENCH.words[i]: f"{p:.2f}" for i, p in enumerate(scores[-1].softmax(-1).tolist())}
+    says("05", f"*Petits* had {small['petits']} and *petites* {small['petites']}.")
 
 
 def test_how_many_words_it_knows(says: Says) -> None:
