@@ -51,14 +51,16 @@ def _one_thread() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write the expected ledgers anew; read the diff after")
-    parser.addoption("--seeds", action="store_true", help="try all faults and styles on fifty seeds: an hour")
+    parser.addoption("--seeds", action="store_true", help="try faults, styles and training on many seeds: an hour")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Fifty seeds for each of hundreds of faults and styles are for `make seeds`; a few are tried in every run."""
+    """Fifty seeds for each of hundreds of faults and styles are for `make seeds`, as are five trainings; a few are tried
+    in every run.
+    """
     if config.getoption("--seeds"):
         return
-    skipped = pytest.mark.skip(reason="fifty seeds a fault take too long for every run; 'make seeds' tries them")
+    skipped = pytest.mark.skip(reason="many seeds take too long for every run; 'make seeds' tries them")
     for item in items:
         if "seeds" in item.keywords:
             item.add_marker(skipped)
