@@ -55,9 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Fifty seeds for each of hundreds of faults and styles are for `make seeds`, as are five trainings; a few are tried
-    in every run.
-    """
+    """Many seeds, for hundreds of faults and styles and for training, are for `make seeds`; every run tries a few."""
     if config.getoption("--seeds"):
         return
     skipped = pytest.mark.skip(reason="many seeds take too long for every run; 'make seeds' tries them")
