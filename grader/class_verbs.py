@@ -39,7 +39,9 @@ def collect(
     taken, rows = collecting.choose(course, lesson, sources, roster.known(config.db_url))
     rows += collecting.submit(lesson, taken, folder=course.root / config.submitted_directory, force=force)
     roster.enter(config.db_url, [one.student for one in taken])
-    out.print(collecting.table(rows))
+    out.print(collecting.summary(rows), highlight=False)
+    if (shown := collecting.table(rows)).row_count:
+        out.print(shown)
     place = course.grading / "downloaded" / lesson / "collected.csv"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(collecting.rows_csv(rows), encoding="utf-8")
@@ -92,4 +94,5 @@ def publish(folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty
         err.print("Nothing was written. Take these lines out of what learners get, or change the hidden ones.")
         raise typer.Exit(FOUND)
     history = "a repository with one commit" if done.repository else "no repository, since there is no git here"
-    out.print(f"{done.folder}: {len(done.files)} files, nothing hidden in them; {history}", highlight=False)
+    words = f"{done.folder}: {len(done.files)} files, nothing hidden in them; {history}"
+    out.print(words, highlight=False, soft_wrap=True)

@@ -17,7 +17,7 @@ from grader.downloads import Found, found_in
 from grader.names import Sender, sender_of, student_id
 from grader.safe_csv import csv_text
 
-__all__ = ["Row", "State", "Student", "Taken", "choose", "rows_csv", "submit", "table"]
+__all__ = ["Row", "State", "Student", "Taken", "choose", "rows_csv", "submit", "summary", "table"]
 
 _NO_NOTEBOOK = "It is not a notebook."
 
@@ -131,11 +131,15 @@ def submit(lesson: str, taken: Iterable[Taken], *, folder: Path, force: bool = F
         yield Row(one.file, one.student.id, State.TAKEN, one.note)
 
 
-def table(rows: list[Row]) -> Table:
-    """How many files came to what, then each that a teacher should know of."""
+def summary(rows: list[Row]) -> str:
+    """How many files came to what, in words."""
     counts = Counter(row.state for row in rows)
-    title = ", ".join(f"{counts[state]} {state}" for state in State if counts[state]) or "nothing there"
-    made = Table(title=title, title_justify="left", expand=False)
+    return ", ".join(f"{counts[state]} {state}" for state in State if counts[state]) or "nothing there"
+
+
+def table(rows: list[Row]) -> Table:
+    """The files that a teacher should know of, and why."""
+    made = Table(expand=False)
     for name in ("student", "", "file", "why"):
         made.add_column(name, overflow="fold")
     for row in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,16 @@ from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from grader.cache import write_whole
+from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.feedback_page import Given, feedback_page
 from grader.gradebook import stored_ledgers
 from grader.ledger import Ledger
 
 __all__ = ["GenerateFeedback", "feedback"]
+
+_OF_THE_EXCHANGE = ("submission_secret.txt", "timestamp.txt")
+_MOST = 1000  # bytes of each; they hold a line
 
 
 def feedback(course: Course, lesson: str, *, student: str = "*") -> tuple[Path, ...]:
@@ -51,7 +56,14 @@ class GenerateFeedback(nbgrader.converters.GenerateFeedback):  # type: ignore[mi
         return student_id not in self.coursedir.student_id_exclude.split(",")
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """No file is copied: nothing but the page goes back to the student."""
+        """Take on what nbgrader's exchange knows a submission by, where it came through one, and no other file."""
+        submitted = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student_id, assignment_id))
+        destination = Path(self._format_dest(assignment_id, student_id))
+        for name in _OF_THE_EXCHANGE:
+            with suppress(Unreadable):
+                known = read_file(submitted / name)[:_MOST]
+                destination.mkdir(parents=True, exist_ok=True)
+                (destination / name).write_bytes(known)
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Called by nbgrader for each autograded notebook."""

@@ -36,7 +36,7 @@ def publish(course: Course, folder: Path) -> Published:
     Its history begins there: nothing of the course's own repository is in it. Raises CourseError where the folder
     holds something, or lies in the course, where the bundle would be a part of what stays with the teacher.
     """
-    folder = folder.absolute()
+    folder = Path(os.path.abspath(folder))  # a link in it is not followed here: it is refused below
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise CourseError(f"{folder} is not a folder; name one that is empty or does not exist yet")
     if folder.is_dir() and any(folder.iterdir()):

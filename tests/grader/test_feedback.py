@@ -114,12 +114,17 @@ def test_the_step_writes_a_page_for_each_and_nothing_else(converter: GenerateFee
     feedback = tmp_path / ".grading" / "feedback"
     assert {p.parent.parent.name for p in feedback.rglob("*") if p.is_file()} == set(kept(LESSON))
     assert {p.name for p in feedback.rglob("*") if p.is_file()} == {f"{LESSON}.html"}
+    submitted = tmp_path / ".grading" / "submitted" / "fay" / LESSON
+    submitted.mkdir(parents=True)
+    (submitted / "timestamp.txt").symlink_to("/etc/passwd")
+    (submitted / "submission_secret.txt").write_text("what the exchange knows it by")
     with Gradebook(converter.coursedir.db_url) as gradebook:
         gradebook.find_comment("merge_heads", LESSON, LESSON, "fay").manual_comment = "Well begun."
         gradebook.find_grade("test_merge_heads", LESSON, LESSON, "fay").manual_score = 2.0
         gradebook.db.commit()
     with pytest.raises(NbGraderException):
         converter.start()
+    assert {p.name for p in (feedback / "fay").rglob("*.txt")} == {"submission_secret.txt"}
     page = text_of((feedback / "fay" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8"))
     assert "Well begun." in page
     assert "A person gave 2 points; the checks gave 1." in page
