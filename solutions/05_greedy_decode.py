@@ -552,7 +552,7 @@ for name, ids in {"greedy": seq2seq_greedy_decode(*arguments), "beam 2": beam_se
 #    block has.
 # 2. *Chapter:* a decoder block **as a whole** is about a third larger than an encoder block (d = 512, d_ff = 2048).
 # 3. *Chapter:* of a model with six blocks on each side, the encoder is a third.
-# 4. *Chapter:* twelve blocks without an encoder hold fewer weights than six and six with one.
+# 4. *Chapter, in an exercise:* twelve decoder blocks that read no source hold fewer weights than six and six.
 # 5. *Chapter:* a score of -1e9 hides a key as well as minus infinity does, and without its risk.
 # 6. *Chapter:* a word leaves the random decoder block far from the vector as which it came in.
 # 7. *Chapter:* the best words of the random model are 1 to 2.5 percentage points above guessing.
@@ -646,7 +646,7 @@ pictures.table(cells, list(found), ["you said", "in truth", "the evidence", "fou
 # |---|---|---|---|---|
 # | weights | `x @ W`, (in, out) | `W x`, (out, in) | (in, out) | `W.T` |
 # | heads | h of width d / h | one, narrower than d | 8 of width 64, d = 512 | `num_heads`; a narrow head has no equal |
-# | norm | layer norm after the sum | RMSNorm before the sublayer | both named; its code before | other numbers |
+# | norm | layer norm after the sum | RMSNorm before the sublayer | both named; its code before | none: other numbers |
 # | hidden score | minus infinity | -1e9 | minus infinity | the same for small scores |
 # | embeddings | two tables | one | one, times sqrt(d) | pass it twice, and `tgt_emb.T` as head |
 # | positions | given | sines and cosines | sines and cosines | `positional_encoding` |
