@@ -50,10 +50,10 @@ def main() -> None:
     try:
         app()
     except LessonError as error:
-        err.print(str(error), markup=False, highlight=False, style="red")
+        err.print(str(error), markup=False, highlight=False, soft_wrap=True, style="red")
         sys.exit(FOUND)
     except (CourseError, SandboxError) as error:
-        err.print(str(error), markup=False, highlight=False, style="red")
+        err.print(str(error), markup=False, highlight=False, soft_wrap=True, style="red")
         sys.exit(WRONG_CALL)
     except Exception:
         err.print_exception(show_locals=False)
@@ -135,7 +135,7 @@ def autograde(
             device=chosen(device),
             policy=_policy(unsafe),
             force=force,
-            warn=lambda sentence: err.print(sentence, style="yellow", highlight=False),
+            warn=lambda sentence: err.print(sentence, style="yellow", highlight=False, soft_wrap=True),
             begun=bar.begun,
             stored=bar.stored,
         )

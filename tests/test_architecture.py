@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,14 @@ import pytest
 from grader.course import Course
 
 LOADED_BY_NAME = {"solutions"}  # the grader loads hidden modules by name, one a lesson; nobody else may
+
+
+@pytest.mark.xdist_group("together")
+def test_groups_stay_in_one_worker(request: pytest.FixtureRequest) -> None:
+    """Tests that share a server or a folder count on it; pytest-xdist says so by the test's id."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("there is only one process; 'make test' has two")
+    assert request.node.nodeid.endswith("@together"), "this pytest and this pytest-xdist do not know groups together"
 
 
 def imported(path: Path) -> Iterator[str]:
