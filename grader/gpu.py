@@ -22,7 +22,7 @@ AUTO = "auto"
 DEVICES = (AUTO, CPU, GPU)
 """What may be asked for. auto takes the GPU where there is one."""
 
-_FIRST_CALL = 60.0  # seconds for a call: a kernel's first one makes its CUDA context, which may wait for others'
+_FIRST_CALL = 30.0  # seconds for a call: a kernel's first one makes its CUDA context, which may wait for others'
 _NAP = 0.05  # seconds between two looks for a free place
 
 

@@ -62,6 +62,9 @@ def mask_is_bool(trial: Trial) -> None:
 @check_of("causal_mask", points=0.5, kind="contract", needs=("mask_says_yes_and_no",))
 def mask_is_where_asked(trial: Trial) -> None:
     """The mask is made on the device that the caller names."""
+    value = trial.outcome(4, device="meta").value  # unlike the pretend GPU's, this call is seen by the diagnosis
+    if not isinstance(value, torch.Tensor) or not value.is_meta:
+        raise Failed("With another device asked for, the mask is still on its usual one.", "Pass device=device on.")
     heeds_device(trial, 4)
 
 
