@@ -44,7 +44,7 @@ _LOOK_UP = "enc = F.embedding(src_ids.long(), src_emb) + enc_pos_embed"
 _MASK = (
     fault(
         "future_is_read", "causal_mask", _TRIANGLE, "device=device)",
-        words="nothing is hidden: every position reads the words after it",
+        words="no key is hidden, so every position reads the words after it",
         help="The sentence may survive for a while, since the newest word has no future. Earlier rows are computed "
         "otherwise than in training, and that adds up.",
         symptom="Only the last row of the mask is right.",
