@@ -63,6 +63,7 @@ def configure(config: Config, course: Course) -> None:
     config.ZipCollectApp.downloaded_directory = ".grading/downloaded"
     config.ZipCollectApp.extractor_plugin = "grader.zip_plugins.Extractor"
     config.ZipCollectApp.collector_plugin = "grader.zip_plugins.Collector"
+    config.ExchangeFactory.release_feedback = "grader.exchange.ReleaseFeedback"
     config.ExportApp.plugin_class = "grader.export.SafeCsv"
     config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
     config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser
