@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from attnlab.checking import check_of
 from attnlab.compare import describe, difference
 from attnlab.placement import heeds_device, stays_on_device
 from attnlab.trial import Trial
-from attnlab.verdict import Failed
+from attnlab.verdict import AnswerError, Failed
 from solutions.hidden import fingerprints as trace
 from solutions.hidden.agreement import (
     agrees,
@@ -62,9 +63,8 @@ def mask_is_bool(trial: Trial) -> None:
 @check_of("causal_mask", points=0.5, kind="contract", needs=("mask_says_yes_and_no",))
 def mask_is_where_asked(trial: Trial) -> None:
     """The mask is made on the device that the caller names."""
-    value = trial.outcome(4, device="meta").value  # unlike the pretend GPU's, this call is seen by the diagnosis
-    if not isinstance(value, torch.Tensor) or not value.is_meta:
-        raise Failed("With another device asked for, the mask is still on its usual one.", "Pass device=device on.")
+    with suppress(AnswerError):  # for the diagnosis, which does not see the calls on the pretend GPU
+        trial.outcome(4, device="meta")
     heeds_device(trial, 4)
 
 
