@@ -12,7 +12,7 @@ import torch
 from attnlab.device_marks import on_gpu, put_on_gpu
 from attnlab.pretend import CUDA
 
-__all__ = ["CPU", "GPU", "HOME", "PRETEND", "Placed", "given", "no_tf32", "places", "taken"]
+__all__ = ["CPU", "GPU", "HOME", "PRETEND", "Placed", "default_device_kept", "given", "no_tf32", "places", "taken"]
 
 CPU = "cpu"
 GPU = "cuda"
@@ -60,6 +60,17 @@ def places(value: Any) -> tuple[str, ...]:
     if not isinstance(value, torch.Tensor):
         return ()
     return (str(CUDA) if on_gpu(value) else str(value.device),)
+
+
+@contextmanager
+def default_device_kept() -> Iterator[None]:
+    """Put torch's default device back to what it was: an answer may set it, and its notebook goes on after the call."""
+    before = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    try:
+        yield
+    finally:
+        if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not before:
+            torch.set_default_device(None if before is None else before.device)
 
 
 @contextmanager

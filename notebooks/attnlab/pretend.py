@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils import _device
 
 from attnlab.device_marks import LEFT, MADE, mark, marked, on_gpu, put_on_gpu, storage_of
 from attnlab.device_words import MixedDevicesError, NotOnCpuError, mixed
@@ -100,7 +101,10 @@ class PretendGpu(TorchFunctionMode):
             self._refuse_mixing(func, name, args, here, there)
         if func in _SHARING and args and isinstance(args[0], torch.Tensor):
             return self._move(_T.to, args[:1], {n: v for n, v in kwargs.items() if n in ("dtype", "device")})
-        wanted = None if kwargs.get("device") is None else self._named(kwargs["device"])
+        asked = kwargs.get("device")
+        if asked is None and func in _device._device_constructors():
+            asked = _device.CURRENT_DEVICE  # of torch.set_default_device, whose own mode acts only after this one
+        wanted = None if asked is None else self._named(asked)
         if there or (wanted is not None and wanted.type == "cuda"):
             generator = kwargs.get("generator")
             if generator is not None and generator.device.type == "cpu":

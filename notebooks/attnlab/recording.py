@@ -11,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlab.devices import CPU, HOME, PRETEND, Placed, given, no_tf32, places, taken
+from attnlab.devices import CPU, HOME, PRETEND, Placed, default_device_kept, given, no_tf32, places, taken
 from attnlab.pretend import PretendGpu
 
 __all__ = ["Outcome", "ran", "record"]
@@ -57,7 +57,7 @@ def record(
     before = [_copy(a) for a in args]
     mode = PretendGpu(home=device == HOME) if device in (PRETEND, HOME) else None
     world: AbstractContextManager[Any] = mode or (nullcontext() if device == CPU else no_tf32())
-    with _recorded() as (names, counter), world:
+    with default_device_kept(), _recorded() as (names, counter), world:
         value = function(*args, **kwargs)
     changed = tuple(i for i, (a, b) in enumerate(zip(args, before, strict=True)) if not _identical(a, b))
     if device == CPU:

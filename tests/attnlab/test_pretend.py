@@ -95,6 +95,21 @@ def test_a_gpu_that_is_named_is_noticed() -> None:
         assert placed(takes, x, device=HOME) == Placed(("cpu",))
 
 
+def default_device_set(x: torch.Tensor) -> torch.Tensor:
+    torch.set_default_device(x.device)
+    return x + torch.ones(3)
+
+
+def test_a_default_device_is_heeded_and_put_back() -> None:
+    x = torch.ones(2, 3)
+    assert placed(default_device_set, x).devices == ("cuda:0",)
+    assert placed(default_device_set, x, device=HOME) == Placed(("cpu",))
+    assert torch.ones(1).device.type == "cpu" and torch.utils._device.CURRENT_DEVICE is None
+    with torch.device("meta"):
+        record(default_device_set, (torch.ones(2, 3, device="cpu"),), {})
+        assert torch.ones(1).is_meta
+
+
 # there and back -------------------------------------------------------------------------------------------------------
 
 
