@@ -452,7 +452,7 @@ def sublayers(enc, block, num_heads):
         lambda x: feed_forward(x, block[8], block[9]),
     )
 
-
+# %% kind="show"
 def through(blocks, place, x, enc, num_heads):
     """The output, and for each block (size, what is left of the input), averaged over the tokens."""
     left, measured = 1.0, []

@@ -623,8 +623,8 @@ evidence[10] = (passes == 5 + 1, f"{passes} passes for 5 words")
 
 # %% kind="show"
 found = {n: holds[n] == truth for n, (truth, _) in evidence.items()}
-words, mark = {True: "holds", False: "does not hold"}, {True: "✓", False: "–"}
-cells = [(holds[n], words[truth], why, mark[found[n]]) for n, (truth, why) in evidence.items()]
+verdict, mark = {True: "holds", False: "does not hold"}, {True: "✓", False: "–"}
+cells = [(holds[n], verdict[truth], why, mark[found[n]]) for n, (truth, why) in evidence.items()]
 print(f"{sum(found.values())} of {len(found)} found")
 pictures.table(cells, list(found), ["you said", "in truth", "the evidence", "found"], corner="statement")
 

@@ -188,6 +188,23 @@ def test_the_chapters_block_is_close_to_the_identity(says: Says) -> None:
     says("03", "Every word leaves almost as it came.")
 
 
+def test_post_norm_and_pre_norm_over_depth(course: Course, says: Says, spaces: Spaces) -> None:
+    lesson: dict[str, Any] = {**spaces["03_decoder_block"]}
+    functions = shown(course, "03_decoder_block", "sublayers", "through")
+    exec(compile(ast.Module(list(functions.values()), []), "lesson 3", "exec"), lesson)
+    torch.manual_seed(0)
+    dec, enc = lesson["layer_norm"](torch.randn(8, 6, 32)), torch.randn(8, 5, 32)
+    blocks = torch.randn(12, 12, 32, 32) / math.sqrt(32)
+    post, pre = (lesson["through"](blocks, place, dec, enc, 4)[1] for place in ("post", "pre"))
+    assert all(abs(size - 1) < 1e-3 for size, _ in post)
+    says("03", "its tokens have size 1 by construction, while with pre-norm they grow with depth")
+    assert all(a < b for (a, _), (b, _) in pairwise(pre))
+    says("03", "With post-norm almost nothing of the input is left on the residual path after 12 blocks")
+    assert post[-1][1] < 0.01 < 0.1 < pre[-1][1]
+    says("03", "At that depth both keep a good part of the input")
+    assert min(post[1][1], pre[1][1]) > 0.2
+
+
 # lesson 4 -------------------------------------------------------------------------------------------------------------
 
 
