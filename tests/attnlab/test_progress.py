@@ -108,7 +108,7 @@ def test_folders_and_bytes_in_the_place_of_notebooks(write: Write, tmp_path: Pat
 
 
 def test_answers_that_raise_exit_or_do_not_end(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "_SECONDS", 0.5)
+    monkeypatch.setattr(chain, "_SECONDS", 2.0)
     write(
         {
             "causal_mask": "def causal_mask(length, device=None):\n    while True: pass",
@@ -216,7 +216,7 @@ def test_says_so_where_the_translation_is_wrong_or_does_not_end(
     write(only_big)  # small examples do not show it
     wrong = sign_off()
     assert not wrong.signed and wrong.said and "came out wrong" in wrong.headline
-    monkeypatch.setattr("attnlab.signing._SECONDS", 0.3)
+    monkeypatch.setattr("attnlab.signing._SECONDS", 2.0)
     write(
         changed(course, DECODE, "seq = [start_token_id]", "seq = [start_token_id]\n    while len(src_emb) > 20: pass")
     )
