@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from attnlab.notebook import Definitions, UnreadableError, read_definitions
 from attnlab.stand_ins import STAND_INS
 from attnlab.verdict import Verdict
 
-__all__ = ["FOLDER", "Taken", "earlier", "take"]
+__all__ = ["FOLDER", "Taken", "earlier", "take", "tried_once"]
 
 FOLDER = "ATTNLAB_NOTEBOOKS"
 """Environment variable: the one folder in which notebooks are looked for. Set but empty, none are: grading does so."""
@@ -63,11 +64,30 @@ def take(lesson: str, name: str) -> Taken:
     except _Unusable as unusable:
         return Taken(why=str(unusable), findings=unusable.findings)
     except TooLongError:
-        return Taken(why=f"yours ran for more than {_SECONDS:g} seconds")
+        for given_up in _given_up:
+            given_up.add((lesson, name))
+        return Taken(why=_too_long())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the notebook may hold anything
         return Taken(why=f"yours cannot be used: its cells raise {type(error).__name__}")
+
+
+_given_up: list[set[tuple[str, str]]] = []  # what ran too long, while somebody wants it tried once only
+
+
+@contextmanager
+def tried_once() -> Iterator[None]:
+    """Inside, what ran too long is not tried again for every function that rests on it."""
+    _given_up.append(set())
+    try:
+        yield
+    finally:
+        _given_up.pop()
+
+
+def _too_long() -> str:
+    return f"yours ran for more than {_SECONDS:g} seconds"
 
 
 def _known(lesson: str, name: str) -> None:
@@ -104,6 +124,8 @@ def _own(lesson: str, name: str) -> tuple[Callable[..., Any], Findings]:
     """The learner's function, and what its checks found. Raises _Unusable, or whatever its notebook raises."""
     if lesson in _opening:
         raise _Unusable(f"{lesson} takes it from itself")
+    if any((lesson, name) in given_up for given_up in _given_up):
+        raise _Unusable(_too_long())
     _opening.append(lesson)
     try:
         opened = _open(lesson)

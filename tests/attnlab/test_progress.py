@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -124,6 +125,16 @@ def test_answers_that_raise_exit_or_do_not_end(write: Write, monkeypatch: pytest
     assert step(seen, "masked_softmax").mark.word == "not yet"
     assert "does not define it" in step(seen, "gelu").runs_on
     assert not step(seen, "merge_heads").passes
+
+
+def test_what_does_not_end_is_waited_for_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "_SECONDS", 2.0)
+    write({"masked_softmax": "def masked_softmax(scores, allowed=None):\n    while True: pass"})
+    began = time.process_time()
+    seen = progress()
+    assert 2 < time.process_time() - began < 6  # and not 2 seconds for each of the steps above it
+    assert step(seen, DECODE).taken.stand_ins == ("masked_softmax",)
+    assert seen.next == "Next: masked_softmax in 01_mask. Yours ran for more than 2 seconds."
 
 
 def test_no_notebooks_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
