@@ -54,7 +54,11 @@ def office(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     for name in ("solutions", "notebooks"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(course.root / name, root / name, ignore=ignored)
-    shutil.copy(course.root / "nbgrader_config.py", root)
+    exchange = home / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)  # as nbgrader wants it: students hand in there
+    config = (course.root / "nbgrader_config.py").read_text(encoding="utf-8")
+    (root / "nbgrader_config.py").write_text(f"{config}\nget_config().Exchange.root = {str(exchange)!r}\n")
     copy = Course(root)
     build(copy)
     for student in ("ada", "carl"):
@@ -103,6 +107,16 @@ def test_the_lessons_are_listed(office: Office, page: Page, go: Callable[[str], 
     expect(page.locator("tbody tr").filter(has_text=LESSON).locator(".num-submissions")).to_have_text("2")
 
 
+def test_its_generate_button_makes_what_the_build_made(office: Office, page: Page, go: Callable[[str], None]) -> None:
+    path = office.course.notebooks / LESSON / f"{LESSON}.ipynb"
+    built = path.read_bytes()
+    path.write_text("spoilt")
+    go("manage_assignments")
+    page.locator("tbody tr").filter(has_text=LESSON).locator(".assign a").click()
+    expect(page.locator(".modal-dialog")).to_contain_text(f"Successfully created the student version of '{LESSON}'")
+    assert path.read_bytes() == built
+
+
 def test_its_button_grades_through_our_pipeline(office: Office, page: Page, go: Callable[[str], None]) -> None:
     go(f"manage_submissions/{LESSON}")
     autograde(page, "carl")
@@ -146,6 +160,20 @@ def test_feedback_from_its_button_is_our_page(office: Office, page: Page, go: Ca
     expect(page.locator(".modal-dialog")).to_contain_text("Successfully generated feedback")
     text = (office.course.grading / "feedback" / "carl" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
     assert "A person gave 7.5 points" in text
+
+
+def test_the_assignment_list_has_what_was_released(
+    office: Office, page: Page, context: BrowserContext, go: Callable[[str], None]
+) -> None:
+    go("manage_assignments")
+    page.locator("tbody tr").filter(has_text=LESSON).locator(".release a").click()
+    expect(page.locator(".modal-dialog")).to_contain_text(f"Successfully released '{LESSON}'")
+    students = context.new_page()
+    students.goto(f"{office.server.url}/lab?reset")
+    students.wait_for_function("() => window.jupyterapp?.commands.hasCommand('nbgrader:open-assignment-list')")
+    students.evaluate("() => window.jupyterapp.commands.execute('nbgrader:open-assignment-list')")
+    expect(students.locator("#released_assignments_list").get_by_text(LESSON).first).to_be_visible()
+    students.close()
 
 
 def test_validate_gives_the_public_result_and_says_so(office: Office, context: BrowserContext) -> None:
