@@ -44,7 +44,7 @@ def autograde(
     *,
     jobs: int | None = None,
     dask: str | None = None,
-    student: str = "*",
+    students: Sequence[str] = ("*",),
     device: str = "cpu",
     policy: Policy | None = None,
     force: bool = False,
@@ -56,7 +56,7 @@ def autograde(
 
     jobs: worker processes; one a core unless given
     dask: address of a Dask scheduler, whose workers grade instead
-    student: a student's folder name, or a pattern of them
+    students: names of students' folders, or patterns of them
     warn: called with a sentence for each worker of a cluster that is not used
     begun: called once with the number of submissions; stored: called with each row as it is stored
     Raises CourseError where there is nothing to grade.
@@ -79,7 +79,11 @@ def autograde(
                 warn(sentence)
         stack.enter_context(pool)
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
-        steps = [_step(course, lesson, student, grading, partial(keep, lesson)) for lesson in lessons]
+        steps = [
+            _step(course, lesson, student, grading, partial(keep, lesson))
+            for lesson in lessons
+            for student in dict.fromkeys(students)
+        ]
         try:
             # all lessons before the first is stored, so that no core waits for the writer between two of them
             begun(sum(step.ask() for step in steps))

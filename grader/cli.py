@@ -113,7 +113,9 @@ def autograde(
     lessons: Annotated[list[str], typer.Argument(metavar="LESSON...", help="Lessons to grade.", show_default=False)],
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; one a core unless given.")] = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler to grade on instead.")] = None,
-    student: Annotated[str, typer.Option(metavar="ID", help="A student's folder name, or a pattern of them.")] = "*",
+    student: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A student's folder name, or a pattern; may be repeated.")
+    ] = None,
     device: Annotated[Device, typer.Option(help="Where answers are run.")] = Device.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what has not changed.")] = False,
     unsafe: Unsafe = False,
@@ -131,7 +133,7 @@ def autograde(
             lessons,
             jobs=jobs,
             dask=dask,
-            student=student,
+            students=student or ["*"],
             device=chosen(device),
             policy=_policy(unsafe),
             force=force,

@@ -136,6 +136,12 @@ def test_a_run_that_is_killed_is_taken_up(class_of: Any, one_by_one: Path) -> No
     assert ledgers(root) == ledgers(one_by_one)
 
 
+def test_some_students_alone(class_of: Any, one_by_one: Path) -> None:
+    root = class_of()
+    run(root, "grader", "autograde", LESSON, "--student=carl", "--student=k*")
+    assert ledgers(root) == {who: ledgers(one_by_one)[who] for who in ("carl", "ken")}
+
+
 def test_nothing_to_grade_is_said(class_of: Any) -> None:
     root = class_of()
     done = subprocess.run(
