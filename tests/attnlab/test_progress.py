@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
 import re
-import time
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -129,12 +129,15 @@ def test_answers_that_raise_exit_or_do_not_end(write: Write, monkeypatch: pytest
 
 def test_what_does_not_end_is_waited_for_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain, "_SECONDS", 2.0)
-    write({"masked_softmax": "def masked_softmax(scores, allowed=None):\n    while True: pass"})
-    began = time.process_time()
+    tries: list[int] = []
+    monkeypatch.setattr(builtins, "_tries", tries, raising=False)
+    write({"masked_softmax": "def masked_softmax(scores, allowed=None):\n    _tries.append(1)\n    while True: pass"})
     seen = progress()
-    assert 2 < time.process_time() - began < 6  # and not 2 seconds for each of the steps above it
+    assert len(tries) == 1  # and not once more for the lesson that takes it
     assert step(seen, DECODE).taken.stand_ins == ("masked_softmax",)
     assert seen.next == "Next: masked_softmax in 01_mask. Yours ran for more than 2 seconds."
+    progress()
+    assert len(tries) == 2  # but each time anew
 
 
 def test_no_notebooks_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
