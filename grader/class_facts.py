@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from grader.gradebook import LEDGERS, stored_ledgers
 from grader.judge import clause_of
 from grader.ledger import Ledger
 
-__all__ = ["ClassFacts", "Entry", "ExerciseFacts", "Finding", "class_facts"]
+__all__ = ["ClassFacts", "Entry", "ExerciseFacts", "Finding", "class_facts", "without_names"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,16 @@ class ClassFacts:
                         who[row.name, said][entry.student] = None
         found = [Finding(exercise, said, tuple(students)) for (exercise, said), students in who.items()]
         return tuple(sorted(found, key=lambda finding: -len(finding.students)))
+
+
+def without_names(facts: ClassFacts) -> ClassFacts:
+    """The same class with a number for each student, in no order that tells who is who: to be shown to the class."""
+    shuffled = sorted(facts.entries, key=lambda _: secrets.token_bytes(8))
+    entries = tuple(
+        replace(entry, student=f"student {i}", name=f"student {i}", handed_in=None, graded=None)
+        for i, entry in enumerate(shuffled, start=1)
+    )
+    return replace(facts, entries=entries, missing=tuple(f"another {i}" for i, _ in enumerate(facts.missing, start=1)))
 
 
 def class_facts(course: Course, lesson: str, grading: Path | None = None, *, db_url: str = "") -> ClassFacts:

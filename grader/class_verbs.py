@@ -67,17 +67,20 @@ def feedback(
 def report(
     lesson: Annotated[str, typer.Argument(metavar="LESSON", help="A graded lesson.", show_default=False)],
     to: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; .grading/reports unless given.")] = None,
+    no_names: Annotated[bool, typer.Option("--no-names", help="Numbers in place of students, to show it.")] = False,
 ) -> None:
     """Write the class report: a page with the class's points and faults, and the same as CSV. It names students."""
-    from grader.class_facts import class_facts
+    from grader.class_facts import class_facts, without_names
     from grader.class_page import class_csv, class_page
     from grader.settings import settings
 
     course = Course.find()
     facts = class_facts(course, lesson, db_url=settings(course).CourseDirectory.db_url)
+    stem = f"{lesson}-no-names" if no_names else lesson
+    facts = without_names(facts) if no_names else facts
     folder = to or course.grading / "reports"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in ((f"{lesson}.html", class_page(facts)), (f"{lesson}.csv", class_csv(facts))):
+    for name, text in ((f"{stem}.html", class_page(facts)), (f"{stem}.csv", class_csv(facts))):
         (folder / name).write_text(text, encoding="utf-8")
         out.print(f"wrote {folder / name}", highlight=False, soft_wrap=True)
 

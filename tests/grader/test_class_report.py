@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.class_facts import ClassFacts, class_facts
+from grader.class_facts import ClassFacts, class_facts, without_names
 from grader.class_page import class_csv, class_page
 from grader.course import Course, CourseError
 from grader.safe_csv import safe_cell
@@ -108,6 +109,16 @@ def test_nothing_graded_is_said(course: Course, tmp_path: Path) -> None:
         class_facts(course, LESSON, tmp_path)
     with pytest.raises(CourseError, match="there is no lesson '06_rest'"):
         class_facts(course, "06_rest", tmp_path)
+
+
+def test_without_names_nobody_is_named(facts: ClassFacts) -> None:
+    shown = without_names(facts)
+    for text in (class_page(shown).split("<script nonce")[0], class_csv(shown)):
+        assert "student 1" in text
+        assert not [e.student for e in facts.entries if re.search(rf"\b{re.escape(e.student)}\b", text)]
+        assert "Ünal" not in text and "idle" not in text
+    assert sorted(entry.score for entry in shown.entries) == sorted(entry.score for entry in facts.entries)
+    assert [len(fault.students) for fault in shown.faults] == [len(fault.students) for fault in facts.faults]
 
 
 def test_an_empty_class_has_a_page(facts: ClassFacts) -> None:
