@@ -115,7 +115,7 @@ class PretendGpu(TorchFunctionMode):
         if func is not _T.__setitem__ and name != "__set__":
             self._mark_results(value, func, name, args, wanted, here, there)
         if func in (_T.copy_, _T.__setitem__) and on_gpu(args[0]):
-            self._arrived(_tensors(args[1:]))
+            self._arrived(_tensors(args[-1]))
         return value
 
     def _refuse_mixing(
@@ -169,15 +169,16 @@ class PretendGpu(TorchFunctionMode):
             for result in results:
                 if not on_gpu(result) and storage_of(result) not in stay:
                     put_on_gpu(result)
-            if func in _DATA:
-                self._arrived(here)
-                if self._to_numpy and args and not isinstance(args[0], torch.Tensor | list | tuple | int | float):
+            if func in _DATA and args and not isinstance(args[0], list | tuple | int | float):
+                self._arrived(_tensors(args[0]))
+                if self._to_numpy and not isinstance(args[0], torch.Tensor) and value.is_floating_point():
                     self._came_back("numpy()")
             return
         left = next((how for t in here if (how := marked(t, LEFT))), None)
         made = next((how for t in here if (how := marked(t, MADE))), None)
         if left is None and self._to_numpy and (name == "lift_fresh" or (func in _DATA and not here)):
-            left = "numpy()"  # lift_fresh is all that is seen of from_numpy
+            # lift_fresh is all that is seen of from_numpy; whole numbers may be ids that were chosen there
+            left = "numpy()" if results[0].is_floating_point() else None
         for result in results:
             if not on_gpu(result):
                 mark(result, MADE, made or name)
@@ -185,9 +186,12 @@ class PretendGpu(TorchFunctionMode):
                     mark(result, LEFT, left)
 
     def _arrived(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Numbers came to the GPU: note those that had been there."""
+        """Numbers came to the GPU: note those that had been there.
+
+        A single one may go by the CPU: every `.item()` takes it there.
+        """
         for tensor in tensors:
-            if (left := marked(tensor, LEFT)) and not on_gpu(tensor):
+            if (left := marked(tensor, LEFT)) and tensor.numel() > 1 and not on_gpu(tensor):
                 self._came_back(left)
 
     def _came_back(self, left: str) -> None:

@@ -141,6 +141,10 @@ def test_a_trip_to_the_cpu_is_noticed(trip: Any) -> None:
         lambda x: x + torch.arange(3).to(x.device),
         lambda x: x * x.sum().cpu(),
         lambda x: torch.tensor([int(x[0].cpu().argmax())], device=x.device),
+        lambda x: torch.tensor([row.cpu().argmax() for row in x], device=x.device),
+        lambda x: x[0].cpu().argmax().to(x.device),
+        lambda x: torch.from_numpy(x.cpu().numpy().argmax(-1)).to(x.device),
+        lambda x: x.index_fill(0, torch.tensor(0, device=x.device), 1.0)[x[:, 0].cpu().argsort()],
         lambda x: x.masked_fill(torch.ones(2, 3, dtype=torch.bool).triu(1).to(x.device), 0.0),
     ],
 )
