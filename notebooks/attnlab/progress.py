@@ -12,6 +12,7 @@ from attnlab.chain import Taken, take, tried_once
 from attnlab.examine import public_checks
 from attnlab.exercises import EXERCISES, LESSONS, Exercise
 from attnlab.house import FAILED, OPEN, PASSED, Mark, badge, box, div
+from attnlab.verdict import Verdict
 
 __all__ = ["Progress", "Step", "progress"]
 
@@ -114,7 +115,8 @@ class Progress:
         name, lesson = step.exercise.name, step.exercise.lesson
         if step.mark is _OPEN:
             return f"Next: write {name} in {lesson}. Its {len(public_checks(name))} checks say what it must do."
-        return f"Next: {name} in {lesson}. {step.taken.why[:1].upper()}{step.taken.why[1:]}."
+        why = f"{step.taken.why[:1].upper()}{step.taken.why[1:]}."
+        return " ".join([f"Next: {name} in {lesson}. {why}", *_first_seen(step.taken)])
 
     def _last(self) -> str:
         borrowed = [step.exercise.name for step in self.graded if not step.own]
@@ -166,6 +168,13 @@ def progress() -> Progress:
     """Look at every exercise in the learner's saved notebooks. Raises nothing but KeyboardInterrupt."""
     with tried_once():
         return Progress(tuple(Step(e, take(e.lesson, e.name)) for e in EXERCISES.values()))
+
+
+def _first_seen(taken: Taken) -> tuple[str, ...]:
+    """What the first check that did not pass saw, and what it says to look at."""
+    results = taken.findings.results if taken.findings else ()
+    first = next((r for r in results if r.verdict not in (Verdict.PASSED, Verdict.SKIPPED)), None)
+    return tuple(note for note in (first.rationale, first.help) if note) if first else ()
 
 
 def _points(step: Step) -> str:

@@ -74,7 +74,10 @@ def test_points_of_a_half_right_answer_count(write: Write, course: Course) -> No
     write(changed(course, "causal_mask", "device=device", "device=None"))
     half = step(progress(), "causal_mask")
     assert (half.points, half.mark.word) == (3.5, "not yet")
-    assert progress().next == "Next: causal_mask in 01_mask. Yours does not pass yet: made_on_the_device."
+    assert half.taken.findings
+    seen = next(result for result in half.taken.findings.results if result.name == "made_on_the_device")
+    said = f"Yours does not pass yet: made_on_the_device. {seen.rationale} {seen.help}"
+    assert seen.rationale and progress().next == f"Next: causal_mask in 01_mask. {said}"
 
 
 BROKEN = {
