@@ -52,7 +52,7 @@ class Keys:
             name: _digest(
                 [
                     *(self.course.lessons[earlier].path for earlier in names[: i + 1]),
-                    hidden / "checks" / f"{name.split('_', 1)[1]}.py",
+                    *(hidden / "checks" / f"{exercise}.py" for exercise in self.course.lessons[name].exercises),
                     *shared,
                 ]
             )

@@ -178,3 +178,7 @@ def from_inputs(names: str, *inputs: torch.Tensor) -> Fingerprint:
         return None
 
     return trace
+
+
+ROWS = (nan_rows, only_one_row, one_example, scaled)
+"""What shows in outputs of one row a query."""

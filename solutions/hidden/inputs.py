@@ -68,6 +68,10 @@ class Size:
     V_tgt: int = 7
 
 
+BLOCK = Size(N=2, S=3, T=3, d=8, h=2, E=1, L=1, V_src=6, V_tgt=5)
+"""For contracts and movements: small, since nothing is compared with the reference."""
+
+
 @dataclass(frozen=True)
 class BlockInputs:
     """What one block reads. dec (N, T, d), enc (N, S, d), block (12, d, d) or (6, d, d)."""
@@ -355,3 +359,13 @@ def _model_draw(trial: Trial, name: str, size: Size) -> Model:
         _sharpen(trial, name, dec_blocks[0], tgt_emb[tgt_ids.long()] + dec_pos)
     w_head = weights(trial, size.d, size.V_tgt)
     return Model(src_ids, tgt_ids, src_emb, tgt_emb, enc_pos, dec_pos, enc_blocks, dec_blocks, w_head, size.h)
+
+
+def all_but(N: int, T: int, S: int) -> torch.Tensor:
+    """Bool (N, T, S): example n may read all but position n."""
+    return (torch.arange(S)[None] != torch.arange(N)[:, None])[:, None].repeat(1, T, 1)
+
+
+def but_first_example(trial: Trial, x: torch.Tensor) -> torch.Tensor:
+    """Example 0 of x, the others drawn anew."""
+    return torch.cat([x[:1], trial.normal(x.shape[0] - 1, *x.shape[1:], scale=3.0)])

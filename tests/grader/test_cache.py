@@ -46,7 +46,7 @@ def test_everything_that_matters_is_in_the_name(copied: Course) -> None:
 def test_what_does_not_matter_is_not(copied: Course) -> None:
     before = keys(copied).key(b"a", "02_cross_attention")
     assert keys(copied).key(b"a", "02_cross_attention") == before
-    for path in ("03_decoder_block.py", "hidden/checks/mask.py", "README.md"):
+    for path in ("03_decoder_block.py", "hidden/checks/masked_softmax.py", "README.md"):
         file = copied.solutions / path
         file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
     assert keys(copied).key(b"a", "02_cross_attention") == before

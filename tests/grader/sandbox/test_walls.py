@@ -50,7 +50,7 @@ def test_without_walls_must_be_said() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "solutions/hidden/checks/mask.py",
+        "solutions/hidden/checks/masked_softmax.py",
         "grader/judge.py",
         "pyproject.toml",
         "notebooks/README.md",
