@@ -119,13 +119,21 @@ def test_pins_are_the_courses(course: Course) -> None:
 
 def test_binder_opens_lesson_1_without_a_pop_up(published: Path) -> None:
     server = json.loads((published / "binder" / "jupyter_server_config.json").read_text())
-    page = server["ServerApp"]["default_url"].removeprefix("/lab/tree/")
-    assert (published / page).is_file()
+    for application in ("JupyterNotebookApp", "LabApp", "ServerApp"):  # whichever of them Binder starts
+        page = server[application]["default_url"].removeprefix("/lab/tree/")
+        assert (published / page).is_file()
     assert json.loads((published / "binder" / "overrides.json").read_text())
     script = published / "binder" / "postBuild"
     assert script.stat().st_mode & 0o100
     for name in ("requirements.txt", "binder/overrides.json", "binder/jupyter_server_config.json"):
         assert name in script.read_text() and (published / name).is_file()
+
+
+def test_make_lab_opens_lesson_1(published: Path) -> None:
+    done = subprocess.run(["make", "--dry-run", "lab"], cwd=published, capture_output=True, text=True, check=True)
+    assert "pip install" in done.stdout
+    opened = done.stdout.splitlines()[-1]
+    assert opened.startswith(".venv/bin/jupyter lab ") and (published / opened.split()[-1]).is_file()
 
 
 RUN = """
