@@ -18,6 +18,7 @@ from typing import Any
 
 import nbgrader.converters
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
     AssignLatePenalties,
@@ -28,13 +29,14 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import parse_utc, temp_attrs
 from sqlalchemy.exc import SAWarning
-from traitlets import Bool, List
+from traitlets import Bool, Enum, List
 from traitlets.config import Config
 
 from grader.cache import Cache, Keys, write_whole
 from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
-from grader.course import Course
+from grader.course import Course, CourseError
 from grader.environment import with_tools_on_path
+from grader.gpu import AUTO, DEVICES, chosen, with_device
 from grader.grade import Graded, Grader, ungraded
 from grader.grading import Grading, Here
 from grader.ledger import Ledger
@@ -103,6 +105,9 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     """
 
     unsafe = Bool(False, help="Run notebooks without a sandbox; only for notebooks of one's own.").tag(config=True)
+    device = Enum(DEVICES, default_value=AUTO, help="Where answers are run; auto takes a GPU where there is one.").tag(
+        config=True
+    )
     autograde_preprocessors = List([SaveLedger, AssignLatePenalties, CheckCellMetadata]).tag(config=True)
 
     def __init__(
@@ -121,13 +126,26 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         self._stored = stored
 
     def start(self) -> None:
-        self._grading = self._grading or _serial(self.course, force=self.force, unsafe=self.unsafe)
+        self._grading = self._grading or self._serial()
         with (
             temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
             one_gradebook(self.coursedir.db_url, self.coursedir.course_id),
         ):
             _enter(self.course, self.coursedir)
             super().start()
+
+    def _serial(self) -> Grading:
+        """Results made in this process, through the course's cache. Raises SandboxError where walls cannot be had."""
+        try:
+            device = chosen(self.device)
+        except CourseError as error:
+            self.log.error("%s", error)
+            raise NbGraderException(str(error)) from None
+        policy = with_device(Policy(mode=Mode.NONE, unsafe=True) if self.unsafe else Policy(), device)
+        sandbox = Sandbox(policy, course_root=self.course.root)
+        grader = Grader(self.course, sandbox, masters(self.course), device)
+        keys = Keys(self.course, device, sandbox.policy)
+        return Grading(keys, Cache(self.course.grading / "cache"), Here(grader), self.force)
 
     def ask(self) -> int:
         """Have every submission graded, without waiting and without storing. Returns how many there are."""
@@ -262,13 +280,6 @@ def _stored_record(path: Path) -> tuple[str, Ledger] | None:
         return record["key"], Ledger.from_json(record["ledger"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _serial(course: Course, *, force: bool, unsafe: bool) -> Grading:
-    """Results made in this process, through the course's cache. Raises SandboxError where walls cannot be had."""
-    sandbox = Sandbox(Policy(mode=Mode.NONE, unsafe=True) if unsafe else Policy(), course_root=course.root)
-    keys = Keys(course, "cpu", sandbox.policy)
-    return Grading(keys, Cache(course.grading / "cache"), Here(Grader(course, sandbox, masters(course))), force)
 
 
 def _is_lesson(course: Course, data: bytes, lesson: str) -> int:
