@@ -144,8 +144,13 @@ def table(rows: list[Row]) -> Table:
         made.add_column(name, overflow="fold")
     for row in rows:
         if row.reason and row.state is not State.IGNORED:  # names of files are never markup
-            made.add_row(Text(row.student), row.state.value, Text(row.file), Text(row.reason))
+            made.add_row(Text(row.student), row.state.value, Text(_printable(row.file)), Text(_printable(row.reason)))
     return made
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would obey: the words come from archives that strangers made."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def rows_csv(rows: Iterable[Row]) -> str:

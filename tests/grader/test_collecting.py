@@ -261,13 +261,14 @@ def copy(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
 
 
 def test_the_command(copy: Course, tmp_path: Path) -> None:
-    download = zipped(tmp_path / "x.zip", {"ana.ipynb": MASK, "bob.ipynb": MASK, "../eve.ipynb": MASK})
+    download = zipped(tmp_path / "x.zip", {"ana.ipynb": MASK, "bob.ipynb": MASK, "../e\x1b]0;ve.ipynb": MASK})
     done = CliRunner().invoke(cli.app, ["collect", LESSON, str(download)])
     assert done.exit_code == 1, done.output
     assert "2 taken, 1 refused" in done.output and "leads out" in done.output
+    assert "\x1b" not in done.output
     found = {path.relative_to(copy.grading / "submitted").as_posix() for path in copy.grading.rglob("*.ipynb")}
     assert found == {f"{name}/{LESSON}/{LESSON}.ipynb" for name in ("ana", "bob")}
-    assert "eve.ipynb" in (copy.grading / "downloaded" / LESSON / "collected.csv").read_text()
+    assert "../e ]0;ve.ipynb" in (copy.grading / "downloaded" / LESSON / "collected.csv").read_text()
 
 
 def test_nbgraders_own_command(copy: Course) -> None:

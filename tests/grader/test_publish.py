@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
@@ -29,6 +31,11 @@ def published(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published") / "bundle"
     assert publish(course, folder).repository
     return folder
+
+
+@pytest.fixture(scope="module")
+def files(course: Course) -> Mapping[str, bytes]:
+    return bundle(course)
 
 
 def planted(course: Course, folder: Path) -> Course:
@@ -60,26 +67,33 @@ def test_no_canary_leaves_the_house(course: Course, tmp_path: Path) -> None:
     assert whole.count("\ncommit ") == 0 and CANARY not in whole
 
 
+def hidden_pieces(course: Course) -> dict[str, str]:
+    """Things that somebody could copy by mistake."""
+    answer = next(course.lesson("01_mask").of_kind("solution")).source
+    checks = (course.solutions / "hidden" / "checks" / "mask.py").read_text(encoding="utf-8")
+    return {
+        "a line of a solution": f"x = 1\n{answer.split('BEGIN SOLUTION')[1].splitlines()[-2]}\n",
+        "a solution without its comments": re.sub(r"  #.*", "", answer),
+        "a hidden check": "@check_of" + checks.split("@check_of")[1],
+        "an import": "from solutions.hidden.inputs import word_ids\n",
+    }
+
+
 @pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        ("attnlab/notes.py", "position[:, None] >= position[None, :]"),  # of a solution, without its comment
-        ("attnlab/notes.py", "length = 6\n    table = _only_tensor(trial.call(length))"),  # of a hidden check
-        ("attnlab/notes.py", "from solutions.hidden.inputs import word_ids"),
-        ("hidden/notes.txt", "nothing"),
-    ],
+    "piece", ["a line of a solution", "a solution without its comments", "a hidden check", "an import"]
 )
-def test_what_is_hidden_is_found(file: str, words: str, course: Course) -> None:
-    files = bundle(course)
+def test_what_is_hidden_is_found(piece: str, course: Course, files: Mapping[str, bytes]) -> None:
+    (leak, *_) = leaks(course, {**files, "attnlab/notes.py": hidden_pieces(course)[piece].encode()})
+    assert str(leak).startswith("attnlab/notes.py: holds ")
+
+
+def test_hidden_folders_are_found(course: Course, files: Mapping[str, bytes]) -> None:
+    (leak,) = leaks(course, {**files, "hidden/notes.txt": b"nothing"})
+    assert leak.file == "hidden/notes.txt"
+
+
+def test_a_solved_notebook_is_found(course: Course, files: Mapping[str, bytes]) -> None:
     assert leaks(course, files) == ()
-    line = f"    return {words}\n" if words.startswith("position[") else f"    {words}\n"
-    (leak, *_) = leaks(course, {**files, file: line.encode()})
-    assert leak.file == file
-    assert str(leak).startswith(f"{file}: holds ")
-
-
-def test_a_solved_notebook_is_found(course: Course) -> None:
-    files = bundle(course)
     for name, lesson in course.lessons.items():
         solved = nbformat.writes(source_notebook(lesson)).encode()
         assert len(leaks(course, {**files, f"{name}/{name}.ipynb": solved})) > len(lesson.exercises)
