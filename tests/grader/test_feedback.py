@@ -66,7 +66,9 @@ def test_an_ungraded_submission_says_why() -> None:
 def test_nothing_of_the_hidden_checks_is_in_it(course: Course) -> None:
     """Clauses, rationales and helps are for learners; code of checks and of the reference is not."""
     page = feedback_page(LESSON, "fay", kept(LESSON)["fay"], submitted("fay"))
-    for path in (course.solutions / "hidden" / "checks").glob("*.py"):
+    paths = list((course.solutions / "hidden" / "checks").rglob("*.py"))
+    assert paths
+    for path in paths:
         lines = {line.strip() for line in path.read_text(encoding="utf-8").splitlines() if len(line.strip()) > 40}
         code = {line for line in lines if not line.startswith(('"', "#")) and "(" in line}
         assert not [line for line in code if line in page]
