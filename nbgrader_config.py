@@ -3,6 +3,6 @@
 from pathlib import Path
 
 from grader.course import Course
-from grader.gradebook import configure
+from grader.settings import configure
 
 configure(get_config(), Course(Path(__file__).resolve().parent))  # noqa: F821  (nbgrader provides get_config)

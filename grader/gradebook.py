@@ -7,9 +7,7 @@ Its database, formgrader, late penalties, feedback and export read what is store
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
@@ -28,58 +26,21 @@ from nbgrader.preprocessors import (
     saveautogrades,
 )
 from nbgrader.utils import parse_utc, temp_attrs
-from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Enum, List
-from traitlets.config import Config
 
 from grader.cache import Cache, Keys, write_whole
 from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
 from grader.course import Course, CourseError
-from grader.environment import with_tools_on_path
 from grader.gpu import AUTO, DEVICES, chosen, with_device
 from grader.grade import Graded, Grader, ungraded
 from grader.grading import Grading, Here
 from grader.ledger import Ledger
-from grader.release import COURSE_ID, masters, register
+from grader.release import masters, register
 from grader.sandbox import Mode, Policy, Sandbox
 
-__all__ = ["Autograde", "SaveLedger", "configure", "stored_ledgers"]
+__all__ = ["Autograde", "SaveLedger", "stored_ledgers"]
 
 LEDGERS = "ledgers"
-
-
-def configure(config: Config, course: Course) -> None:
-    """Settings for every nbgrader command in the course folder. Called by `nbgrader_config.py`."""
-    from grader.steps import install  # which needs what is defined here
-
-    directories = config.CourseDirectory
-    directories.root = str(course.root)
-    directories.course_id = COURSE_ID
-    directories.source_directory = ".grading/source"
-    directories.release_directory = "notebooks"
-    directories.submitted_directory = ".grading/submitted"
-    directories.autograded_directory = ".grading/autograded"
-    directories.feedback_directory = ".grading/feedback"
-    directories.db_url = f"sqlite:///{course.grading / 'gradebook.db'}"
-    config.ExportPlugin.to = str(course.grading / "grades.csv")
-    config.ZipCollectApp.downloaded_directory = ".grading/downloaded"
-    config.ZipCollectApp.extractor_plugin = "grader.zip_plugins.Extractor"
-    config.ZipCollectApp.collector_plugin = "grader.zip_plugins.Collector"
-    config.ExchangeFactory.release_feedback = "grader.exchange.ReleaseFeedback"
-    config.ExportApp.plugin_class = "grader.export.SafeCsv"
-    config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
-    config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser
-    config.HTMLExporter.filters = {"clean_html": "grader.safe_outputs.clean_html"}  # what cleans them
-    # nbgrader adds a submission in an order that SQLAlchemy 2 remarks on, thrice a student; what is stored is right
-    warnings.filterwarnings("ignore", "Object of type .* not in session", SAWarning)
-    os.environ["PATH"] = _path_with_tools()
-    course.grading.mkdir(exist_ok=True)
-    install(course)
-
-
-def _path_with_tools() -> str:
-    with with_tools_on_path():
-        return os.environ["PATH"]
 
 
 class SaveLedger(SaveAutoGrades):  # type: ignore[misc]

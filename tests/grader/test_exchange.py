@@ -11,7 +11,7 @@ from traitlets.config import Config
 
 from grader.course import Course
 from grader.exchange import ReleaseFeedback
-from grader.gradebook import configure
+from grader.settings import configure
 
 LESSON = "01_mask"
 

@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 from grader.course import Course
 from grader.export import Canvas, Moodle, SafeCsv
-from grader.gradebook import configure
+from grader.settings import configure
 from tests.grader.classroom import HOSTILE, kept, store
 
 LESSONS = ("01_mask", "02_cross_attention")

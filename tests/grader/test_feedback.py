@@ -16,8 +16,8 @@ from traitlets.config import Config
 from grader.course import Course
 from grader.feedback import GenerateFeedback
 from grader.feedback_page import MAX_TEXT, Given, feedback_page
-from grader.gradebook import configure
 from grader.release import release_text
+from grader.settings import configure
 from tests.grader.classroom import MARKUP, hostile, kept, store
 from tests.grader.hostile_page import RUNS, hostile_notebook
 

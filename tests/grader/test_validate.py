@@ -11,8 +11,8 @@ from nbgrader import validator
 from traitlets.config import Config
 
 from grader.course import Course
-from grader.gradebook import configure
 from grader.release import release_text
+from grader.settings import configure
 from grader.source import source_notebook
 from grader.validate import PUBLIC
 
