@@ -40,7 +40,10 @@ def configure(config: Config, course: Course) -> None:
     config.ExportApp.plugin_class = "grader.export.SafeCsv"
     config.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
     config.HTMLExporter.sanitize_html = True  # a student's markdown and outputs reach the teacher's browser
-    config.HTMLExporter.filters = {"clean_html": "grader.safe_outputs.clean_html"}  # what cleans them
+    config.HTMLExporter.filters = {  # what cleans them
+        "clean_html": "grader.safe_outputs.clean_html",
+        "strip_files_prefix": "grader.safe_outputs.clean_html",  # formgrader puts prose through no other
+    }
     # nbgrader adds a submission in an order that SQLAlchemy 2 remarks on, thrice a student; what is stored is right
     warnings.filterwarnings("ignore", "Object of type .* not in session", SAWarning)
     os.environ["PATH"] = _path_with_tools()
