@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from grader.build import build
 from grader.course import Course
 from tests.browser import lab
+from tests.grader.hostile_page import RUNS, WORDS
 
 SUBMITTED = Path(__file__).parent.parent / "submissions" / "submitted"
 EXPECTED = Path(__file__).parent.parent / "submissions" / "expected"
@@ -47,6 +49,22 @@ class Office:
         return found
 
 
+def hostile(path: Path) -> None:
+    """Hand in a right notebook that shows, prints, raises and says what wants to run in the teacher's browser."""
+    notebook = nbformat.read(SUBMITTED / "ada" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    shows = "from IPython.display import HTML, Javascript, Markdown, SVG, display"
+    notebook.cells.append(nbformat.v4.new_code_cell(f"{shows}\ndisplay(Javascript({RUNS!r}))"))
+    for words in WORDS:
+        notebook.cells.append(nbformat.v4.new_markdown_cell(words))
+        source = f"words = {words!r}\ndisplay(HTML(words), Markdown(words))\nprint(words)\nraise ValueError(words)"
+        notebook.cells.append(nbformat.v4.new_code_cell(source))
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source += "".join(f"\n# {words}" for words in WORDS)
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+
+
 @pytest.fixture(scope="module")
 def office(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     home = tmp_path_factory.mktemp("office")
@@ -63,6 +81,7 @@ def office(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     build(copy)
     for student in ("ada", "carl"):
         shutil.copytree(SUBMITTED / student / LESSON, copy.grading / "submitted" / student / LESSON)
+    hostile(copy.grading / "submitted" / "eve" / LESSON / f"{LESSON}.ipynb")
     with lab.serve(root, home / "jupyter", folder=root) as server:
         yield Office(copy, server)
 
@@ -104,7 +123,7 @@ def test_the_lessons_are_listed(office: Office, page: Page, go: Callable[[str], 
     go("manage_assignments")
     for name in office.course.lessons:
         expect(page.locator("tbody tr").filter(has_text=name)).to_have_count(1)
-    expect(page.locator("tbody tr").filter(has_text=LESSON).locator(".num-submissions")).to_have_text("2")
+    expect(page.locator("tbody tr").filter(has_text=LESSON).locator(".num-submissions")).to_have_text("3")
 
 
 def test_its_generate_button_makes_what_the_build_made(office: Office, page: Page, go: Callable[[str], None]) -> None:
@@ -142,6 +161,32 @@ def test_manual_grading_shows_the_judges_report_and_takes_a_score(
         score.press("Tab")
     assert office.grade("carl", "masked_softmax") == (points("carl", "masked_softmax"), 7.5)
     page.screenshot(path=lab_pictures() / "formgrader-manual.png")
+
+
+def test_a_hostile_submission_runs_nothing_in_the_teachers_browser(
+    office: Office, page: Page, context: BrowserContext, go: Callable[[str], None]
+) -> None:
+    go(f"manage_submissions/{LESSON}")
+    autograde(page, "eve")
+    go(f"gradebook/{LESSON}/{LESSON}")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    links = {str(link.get_attribute("href")).split("?")[0] for link in page.locator("tbody tr a").all()}
+    links = {link for link in links if "/submissions/" in link}
+    assert len(links) == 2
+    asked: list[str] = []
+    for link in links:
+        opened = context.new_page()
+        opened.on("request", lambda request: asked.append(request.url))
+        opened.goto(f"{office.server.url}{link}")
+        expect(opened.locator("input.score#test_masked_softmax")).to_be_visible()
+        for bait in opened.get_by_text("bait", exact=True).all()[:4]:
+            bait.click()
+        opened.evaluate("() => document.querySelectorAll('details').forEach(part => part.open = true)")
+        assert opened.evaluate("() => document.documentElement.dataset.ran || null") is None
+        assert opened.locator("#notebook iframe, #notebook form, #notebook svg").count() == 0
+        opened.close()
+    assert any("formgrader/submissions" in url for url in asked)
+    assert not [url for url in asked if "example.invalid" in url]
 
 
 def test_a_manual_score_survives_a_regrade(office: Office, page: Page, go: Callable[[str], None]) -> None:
