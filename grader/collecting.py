@@ -14,7 +14,7 @@ from rich.text import Text
 from grader.collect import Unreadable, read_notebook, recognise
 from grader.course import Course, CourseError
 from grader.downloads import Found, found_in
-from grader.names import Sender, sender_of, student_id
+from grader.names import Sender, display_name, sender_of, student_id
 from grader.safe_csv import csv_text
 
 __all__ = ["Row", "State", "Student", "Taken", "choose", "rows_csv", "submit", "summary", "table"]
@@ -241,4 +241,8 @@ def _named(
                 if not lasting:
                     note = "Another student has this name, and no lasting number tells them apart: look at both."
             late = "Handed in late, says Canvas." if sender.late else ""
-            yield candidate, Student(name, sender.name, lasting), " ".join(part for part in (note, late) if part)
+            yield (
+                candidate,
+                Student(name, display_name(sender.name), lasting),
+                " ".join(part for part in (note, late) if part),
+            )

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-__all__ = ["Sender", "sender_of", "student_id"]
+__all__ = ["Sender", "display_name", "sender_of", "student_id"]
 
 LONGEST = 60
 """Characters of a student's id; it becomes a folder's name, which may have 255 bytes, four a letter."""
@@ -56,6 +56,13 @@ def sender_of(path: str) -> Sender | None:
     if found := _AGAIN.fullmatch(name):
         return Sender(found["name"], attempt=int(found["attempt"]))
     return Sender(name)
+
+
+def display_name(name: str) -> str:
+    """A name as it may be shown anywhere: formgrader puts it into its pages as it is, markup and all."""
+    text = unicodedata.normalize("NFC", name)
+    kept = (letter for letter in text if unicodedata.category(letter)[0] in "LMN" or letter in " .,'’-()@_")
+    return " ".join("".join(kept).split())[:LONGEST]
 
 
 def student_id(name: str) -> str:

@@ -81,6 +81,16 @@ def test_ids_are_folders_names(name: str, id: str) -> None:
     assert student_id(name) == id
 
 
+def test_names_that_are_shown_hold_no_markup(course: Course, tmp_path: Path) -> None:
+    name = '<img src=x onerror="alert(1)"> O\'Neil & Löb\u202e'
+    download = zipped(tmp_path / "x.zip", {f"{name}_11_assignsubmission_file_/x.ipynb": MASK})
+    ((one,), _) = choose(course, LESSON, [download])
+    assert (one.student.name, one.student.id) == (
+        "img srcx onerroralert(1) O'Neil Löb",
+        "img_src_x_onerror_alert_1_O_Neil_Löb",
+    )
+
+
 def test_a_moodle_download(course: Course, tmp_path: Path) -> None:
     download = zipped(
         tmp_path / "Course-Mask-1234.zip",
