@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import socket
@@ -22,6 +23,8 @@ MAX_OPERATIONS = 1 << 40  # a count that no call within its time can reach
 MAX_NAMES = 4000  # library names in a reply; a whole forward pass has about 60
 MAX_MESSAGE = 2000  # characters of an exception's message
 MAX_NAME = 100  # characters of a library name
+_UNASKED = 1 << 20  # bytes that are dropped at once; a socket holds about a fifth of it
+_SHORTEST = 0.001  # seconds; 0 would mean not to wait at all
 
 _REFUSED = {errno.EPERM, errno.EACCES, errno.EROFS, errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.EPROTONOSUPPORT}
 """What the system answers where the sandbox says no."""
@@ -100,10 +103,19 @@ class Channel:
         if seconds <= 0:
             raise TimeoutError
         deadline = time.monotonic() + seconds
-        self._socket.settimeout(seconds)
+        self._discard(deadline)
+        self._socket.settimeout(max(deadline - time.monotonic(), _SHORTEST))
         self._socket.sendall(request)
         tree, blob = wire.lengths(self._exactly(wire.HEADER.size, deadline), self._limits)
         return wire.decode(self._exactly(tree, deadline), self._exactly(blob, deadline), limits=self._limits)
+
+    def _discard(self, deadline: float) -> None:
+        """Drop what came before it was asked for, so that one exercise cannot spoil the reply of another."""
+        self._socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while self._socket.recv(_UNASKED):
+                if time.monotonic() > deadline:
+                    raise TimeoutError
 
     def _exactly(self, size: int, deadline: float) -> bytes:
         buffer = bytearray(size)

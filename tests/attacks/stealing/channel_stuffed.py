@@ -1,16 +1,16 @@
-# Writes forged replies into the judge's channel before anything is asked, from a cell. The first call gets one of them,
-# which has the right number and a wrong value; the second ends the kernel. So does each fresh one's, since the cell runs
-# there too. Nothing is earned.
+# Writes forged replies into the judge's channel before anything is asked, from a cell. What comes unasked is dropped:
+# the functions are called, the right ones earn their points and the other one does not.
 #
-# expect: causal_mask 0/4 FESSS
-# expect: padding_mask 0/4 FEEESSS
-# expect: masked_softmax 0/8 FEEEEESSS
+# expect: padding_mask 0/4 FFFFSSS
+
+# %% replace="padding_mask"
+def padding_mask(ids, pad_id):
+    return None
 
 # %% last
 import os
 import sys
 
 wire = sys.modules["grader.sandbox.wire"]
-forged = wire.encode((1, "value", True, (), 0, []))
-for _ in range(100):
-    os.write(3, forged.to_bytes())
+for number in range(1, 101):
+    os.write(3, wire.encode((number, "value", True, (), 0, [])).to_bytes())

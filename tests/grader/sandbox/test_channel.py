@@ -214,6 +214,12 @@ def test_a_reply_that_is_none_ends_the_kernel(reply: Callable[[int], bytes]) -> 
         assert judge.ended == [Verdict.ERRORED]
 
 
+def test_what_comes_unasked_is_dropped() -> None:
+    ahead = replying(lambda n: said(n, "value", n, (), 0, []) + said(n + 1, "value", "forged", (), 0, []))
+    with judge_of(ahead) as judge:
+        assert [judge.call("f").value for _ in range(5)] == [1, 2, 3, 4, 5]
+
+
 def test_an_error_with_hostile_words_is_cleaned_and_cut() -> None:
     kind, text = "Val\nue\x00" * 100, "\x1b]0;pwned\x07" * 10_000 + "\u202e"
     hostile = replying(lambda n: said(n, "error", kind, text, "x", {"a": 1}))
