@@ -108,6 +108,7 @@ def _step(
     config = settings(course)
     config.CourseDirectory.assignment_id = course.lesson(lesson).name
     config.CourseDirectory.student_id = student
+    coursedir = CourseDirectory(config=config)
     return Autograde(
-        coursedir=CourseDirectory(config=config), config=config, force=grading.force, grading=grading, stored=stored
+        coursedir=coursedir, config=config, course=course, force=grading.force, grading=grading, stored=stored
     )

@@ -74,15 +74,18 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     def __init__(
         self,
         *args: Any,
+        course: Course | None = None,
         grading: Grading | None = None,
         stored: Callable[[str, Ledger], None] = lambda *_: None,
         **kwargs: Any,
     ) -> None:
-        """grading: where results come from; unless given they are made here, one after another
+        """course: that of the coursedir, where it has been read already
+        grading: where results come from; unless given they are made here, one after another
         stored: called with student and ledger when a submission is in the gradebook, or was and still is
         """
         super().__init__(*args, **kwargs)
-        self.course = Course(Path(self.coursedir.root))
+        self.course = course or Course(Path(self.coursedir.root))
+        self._masters = masters(self.course)
         self._grading = grading
         self._stored = stored
 
@@ -104,7 +107,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             raise NbGraderException(str(error)) from None
         policy = with_device(Policy(mode=Mode.NONE, unsafe=True) if self.unsafe else Policy(), device)
         sandbox = Sandbox(policy, course_root=self.course.root)
-        grader = Grader(self.course, sandbox, masters(self.course), device)
+        grader = Grader(self.course, sandbox, self._masters, device)
         keys = Keys(self.course, device, sandbox.policy)
         return Grading(keys, Cache(self.course.grading / "cache"), Here(grader), self.force)
 
@@ -171,7 +174,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         try:
             return self._grading_of_run.result(self._taken(folder), lesson)
         except Unreadable as reason:
-            return ungraded(masters(self.course)[lesson], self.course.lesson(lesson), str(reason))
+            return ungraded(self._masters[lesson], self.course.lesson(lesson), str(reason))
 
     def _key(self, folder: Path) -> str:
         """The name of the result for what lies in a submission folder; the reason where nothing can be taken."""

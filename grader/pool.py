@@ -88,7 +88,7 @@ class LocalPool:
         device: str = "cpu",
     ) -> None:
         self._course = course
-        self._masters = tuple(masters.items())
+        self._masters = masters
         self._policy = policy
         self._device = device
         self._jobs = jobs or len(os.sched_getaffinity(0))
@@ -98,7 +98,8 @@ class LocalPool:
         self._executor: ProcessPoolExecutor | None = None
 
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:
-        job = Job(data, lesson, secrets.randbits(63), self._course.root, self._masters, self._policy, self._device)
+        masters = tuple(self._masters.items())
+        job = Job(data, lesson, secrets.randbits(63), self._course.root, masters, self._policy, self._device)
         result: Future[Graded] = Future()
         self._try(job, result, TRIES)
         return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import nbformat
@@ -25,8 +25,27 @@ COURSE_ID = "attention"
 
 
 def masters(course: Course) -> Mapping[str, str]:
-    """Lesson name to the text of its release notebook, the frame of every submission."""
-    return {name: release_text(lesson) for name, lesson in course.lessons.items()}
+    """Lesson name to the text of its release notebook, the frame of every submission. Each is made when asked for."""
+    return _Masters(course)
+
+
+class _Masters(Mapping[str, str]):
+    """nbgrader takes a while for each, and a run in which nothing has changed needs none."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._made: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = release_text(self._course.lessons[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._course.lessons)
+
+    def __len__(self) -> int:
+        return len(self._course.lessons)
 
 
 def release_text(lesson: Lesson) -> str:

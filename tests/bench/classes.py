@@ -93,7 +93,7 @@ def phases(course: Course, number: int) -> dict[str, float]:
                     config = settings(made)
                     config.CourseDirectory.assignment_id = lesson
                     coursedir = CourseDirectory(config=config)
-                    grader.gradebook.Autograde(coursedir=coursedir, config=config, grading=grading).start()
+                    grader.gradebook.Autograde(coursedir=coursedir, config=config, course=made, grading=grading).start()
     return {name: seconds / number for name, seconds in clock.seconds.items()}
 
 
