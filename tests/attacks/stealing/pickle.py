@@ -1,6 +1,6 @@
 # Returns and raises objects that run code when they are unpickled. Nothing that comes from there is.
 #
-# expect: causal_mask 0/4 EESSS
+# expect: causal_mask 0/4 FFSSS
 # expect: padding_mask 0/4 EEEESSS
 # expect: masked_softmax 0/8 EEEEEESSS
 
