@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from attnlab.verdict import CheckResult, Verdict
 from grader.course import Course, CourseError
-from grader.gradebook import LEDGERS, stored_ledgers
+from grader.gradebook import LEDGERS, given_by_hand, stored_ledgers
 from grader.judge import clause_of
 from grader.ledger import Ledger
 
@@ -162,8 +162,7 @@ def _entry(gradebook: Gradebook, grading: Path, lesson: str, student: str, ledge
         person = person or "It is not in the gradebook."
         return Entry(student, student, ledger, ledger.points, graded=graded, person=person)
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    by_hand = [grade for grade in grades if grade.manual_score is not None or grade.extra_credit]
-    manual = {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
+    manual = given_by_hand(grades)
     waits = any(grade.needs_manual_grade for grade in grades)
     if not waits:
         person = ""  # somebody has looked at it since

@@ -16,7 +16,7 @@ from grader.cache import write_whole
 from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.feedback_page import Given, feedback_page
-from grader.gradebook import stored_ledgers
+from grader.gradebook import given_by_hand, stored_ledgers
 from grader.ledger import Ledger
 
 __all__ = ["GenerateFeedback", "feedback"]
@@ -93,7 +93,5 @@ def _given(gradebook: Any, lesson: str, student: str) -> Given:
         notebook = gradebook.find_submission_notebook(lesson, lesson, student)
     except MissingEntry:
         return Given()
-    by_hand = [grade for grade in notebook.grades if grade.manual_score is not None or grade.extra_credit]
-    manual = {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
     comments = {comment.name: comment.manual_comment or "" for comment in notebook.comments}
-    return Given(notebook.late_submission_penalty or 0.0, manual, comments)
+    return Given(notebook.late_submission_penalty or 0.0, given_by_hand(notebook.grades), comments)

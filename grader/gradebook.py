@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +38,7 @@ from grader.ledger import Ledger
 from grader.release import masters, register
 from grader.sandbox import Mode, Policy, Sandbox
 
-__all__ = ["Autograde", "SaveLedger", "stored_ledgers"]
+__all__ = ["Autograde", "SaveLedger", "given_by_hand", "stored_ledgers"]
 
 LEDGERS = "ledgers"
 
@@ -235,6 +235,12 @@ def stored_ledgers(grading: Path, lesson: str) -> dict[str, Ledger]:
     """Student to ledger, for every graded submission of a lesson under the grading folder."""
     found = ((path.stem, _stored_record(path)) for path in sorted((grading / LEDGERS / lesson).glob("*.json")))
     return {student: record[1] for student, record in found if record}
+
+
+def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:
+    """Exercise to points, for those of the gradebook's grades on which a person had a say."""
+    by_hand = (grade for grade in grades if grade.manual_score is not None or grade.extra_credit)
+    return {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
 
 
 def _stored_record(path: Path) -> tuple[str, Ledger] | None:

@@ -12,7 +12,7 @@ from attnlab.compare import describe, difference
 from attnlab.placement import stays_on_device
 from attnlab.trial import Trial
 from attnlab.verdict import Failed
-from solutions.hidden.asking import outcome_of
+from solutions.hidden.asking import cast, outcome_of, readable
 from solutions.hidden.fingerprints import Fingerprint, first_seen
 
 __all__ = [
@@ -26,10 +26,7 @@ Args = tuple[Any, ...]
 def tensors(value: Any) -> tuple[torch.Tensor, ...]:
     """The ordinary tensors in an answer's value: real numbers, dense, with contents."""
     parts = value if isinstance(value, tuple | list) else (value,)
-    return tuple(
-        v for v in parts
-        if isinstance(v, torch.Tensor) and v.layout is torch.strided and not v.is_complex() and not v.is_meta
-    )  # fmt: skip
+    return tuple(filter(readable, parts))
 
 
 def replaced(args: Args, **changes: Any) -> Args:
@@ -177,11 +174,6 @@ def shaped(trial: Trial, args: Args, shape: tuple[int, ...]) -> torch.Tensor:
 def asked(trial: Trial, *args: Any) -> Any:
     """The answer's value; one that refuses float64 is asked in float32."""
     return outcome_of(trial, *args).value
-
-
-def cast(value: Any, dtype: torch.dtype) -> Any:
-    """Floating-point tensors in another dtype; all else as it is."""
-    return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
 def equal(some: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> bool:

@@ -12,7 +12,7 @@ from attnlab.recording import Outcome
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
 
-__all__ = ["keeps_dtype", "moved", "outcome_of", "readable", "same", "tensor_of", "untouched"]
+__all__ = ["cast", "keeps_dtype", "moved", "outcome_of", "readable", "same", "tensor_of", "untouched"]
 
 _REFUSED = ("dtype", "datatype", "scalar type", "input type", "used as indices")
 """Words of torch's messages where two dtypes meet in one operation, or where floats are used as indices."""
@@ -90,7 +90,7 @@ def keeps_dtype(
     """
     for dtype in dtypes:
         name = str(dtype).removeprefix("torch.")
-        value = trial.outcome(*_whole(tuple(_to(a, dtype) for a in args))).value  # float ids have their own check
+        value = trial.outcome(*_whole(tuple(cast(a, dtype) for a in args))).value  # float ids have their own check
         if not readable(value) or value.dtype != dtype:
             raise Failed(
                 f"With {name} parameters it returned {describe(value)}; {name} is wanted.",
@@ -101,15 +101,16 @@ def keeps_dtype(
                 f"With {name} parameters some entries are not finite.", "Which step overflows in a short dtype?"
             )
     if torch.float32 in dtypes:
-        stays_on_device(trial, *_whole(tuple(_to(a, torch.float32) for a in args)))
+        stays_on_device(trial, *_whole(tuple(cast(a, torch.float32) for a in args)))
 
 
-def _to(value: Any, dtype: torch.dtype) -> Any:
+def cast(value: Any, dtype: torch.dtype) -> Any:
+    """Floating-point tensors in another dtype; all else as it is."""
     return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
 def _single(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(_to(a, torch.float32) for a in args)
+    return tuple(cast(a, torch.float32) for a in args)
 
 
 def _whole(args: tuple[Any, ...]) -> tuple[Any, ...]:

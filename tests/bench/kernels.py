@@ -15,7 +15,7 @@ from jupyter_client.manager import KernelManager
 
 from grader.course import Course
 from grader.sandbox import Mode, Policy, Sandbox
-from grader.sandbox.supervisor import children_of
+from tests.grader.traces import below
 
 __all__ = ["Kernels", "Leak", "kernels", "leak"]
 
@@ -110,13 +110,9 @@ def _stock() -> float:
 def _footprint(sandbox: Sandbox) -> tuple[int, int, int, int]:
     """Open descriptors, processes below this one, temporary files, and memory, the fork server's included."""
     time.sleep(1.0)  # the last supervisor may take a moment to go
-    family = [os.getpid(), *_below(os.getpid())]
+    family = [os.getpid(), *below(os.getpid())]
     memory = sum(psutil.Process(pid).memory_full_info().uss for pid in family)
     assert sandbox._server is not None
     files = sum(1 for _ in sandbox._server.folder.rglob("*"))
     descriptors = sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in family)
     return descriptors, len(family) - 1, files, memory
-
-
-def _below(pid: int) -> list[int]:
-    return [p for child in children_of(pid) for p in (child, *_below(child))]

@@ -93,7 +93,7 @@ class Footprint:
     def now(cls, temporary: Path) -> Footprint:
         """temporary: the folder that this grader alone uses for temporary files"""
         files = frozenset(str(p.relative_to(temporary)) for p in temporary.rglob("*"))
-        return cls(frozenset(_below(os.getpid())), tuple(sorted(_descriptors())), files)
+        return cls(frozenset(below(os.getpid())), tuple(sorted(_descriptors())), files)
 
     def added(self, temporary: Path) -> dict[str, object]:
         """What has come since and stays: {} for nothing. A supervisor may take a moment to go."""
@@ -109,10 +109,11 @@ class Footprint:
             time.sleep(0.02)
 
 
-def _below(process: int) -> Iterator[int]:
+def below(process: int) -> Iterator[int]:
+    """Its children, and theirs."""
     for child in children_of(process):
         yield child
-        yield from _below(child)
+        yield from below(child)
 
 
 def _descriptors() -> Iterator[str]:
