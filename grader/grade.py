@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import nbformat
+import torch
 
 from attnlab.verdict import AnswerError, Verdict
 from grader.collect import Unreadable, read_notebook, recognise
@@ -43,6 +44,10 @@ class Grader:
     sandbox: Sandbox
     masters: Mapping[str, str]
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        # inputs are small, and threads of torch that have nothing to do spin on the cores that the kernels need
+        torch.set_num_threads(1)
 
     def grade(self, data: bytes, lesson: str | None = None, *, seed: int) -> Graded:
         """Collect, run and judge one submission.
