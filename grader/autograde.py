@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nbgrader.converters import NbGraderException
-from nbgrader.coursedir import CourseDirectory
-
 from grader.cache import Cache, Keys
 from grader.course import Course, CourseError
 from grader.gpu import with_device
-from grader.gradebook import Autograde
 from grader.grading import Grading
 from grader.ledger import Ledger
 from grader.pool import LocalPool
-from grader.release import masters
+from grader.records import ledger_file
 from grader.sandbox import Policy
 from grader.sandbox.probe import decide
-from grader.settings import settings
 
 if TYPE_CHECKING:
     from grader.cluster import DaskPool
+    from grader.gradebook import Autograde
 
 __all__ = ["Row", "autograde"]
 
@@ -72,19 +70,20 @@ def autograde(
     with ExitStack() as stack:
         pool: LocalPool | DaskPool
         if dask is None:
-            pool = LocalPool(course, masters(course), policy, jobs=jobs, device=device)
+            pool = stack.enter_context(LocalPool(course, policy, jobs=jobs, device=device))
+            if force or _has_news(course, lessons):
+                pool.load()
         else:
-            pool = _cluster(course, policy, dask, device)
+            pool = stack.enter_context(_cluster(course, policy, dask, device))
             for sentence in pool.refused:
                 warn(sentence)
-        stack.enter_context(pool)
+        from nbgrader.converters import NbGraderException  # not above: it takes as long to load as a pool
+
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
-        steps = [
-            _step(course, lesson, student, grading, partial(keep, lesson))
-            for lesson in lessons
-            for student in dict.fromkeys(students)
-        ]
+        steps = _steps(course, lessons, students, grading, keep)
         try:
+            for step in steps:
+                step.enter()
             # all lessons before the first is stored, so that no core waits for the writer between two of them
             begun(sum(step.ask() for step in steps))
             for step in steps:
@@ -94,21 +93,44 @@ def autograde(
     return tuple(rows)
 
 
+def _steps(
+    course: Course,
+    lessons: Sequence[str],
+    students: Sequence[str],
+    grading: Grading,
+    stored: Callable[[str, str, Ledger], None],
+) -> list[Autograde]:
+    """The autograde steps of a run: for each lesson and student, or pattern of students."""
+    from nbgrader.coursedir import CourseDirectory
+
+    from grader.gradebook import Autograde
+    from grader.settings import settings
+
+    made = []
+    common = settings(course)
+    for lesson, student in itertools.product(lessons, dict.fromkeys(students)):
+        config = copy.deepcopy(common)
+        config.CourseDirectory.assignment_id = course.lesson(lesson).name
+        config.CourseDirectory.student_id = student
+        coursedir = CourseDirectory(config=config)
+        made.append(
+            Autograde(
+                coursedir=coursedir, config=config, course=course, force=grading.force, grading=grading,
+                stored=partial(stored, lesson),
+            )
+        )  # fmt: skip
+    return made
+
+
+def _has_news(course: Course, lessons: Sequence[str]) -> bool:
+    """Whether there surely is something to grade: a submission without a ledger. A quick look at names, no more."""
+    folders = ((lesson, folder) for lesson in lessons for folder in (course.grading / "submitted").glob(f"*/{lesson}"))
+    return any(not ledger_file(course.grading, lesson, folder.parent.name).exists() for lesson, folder in folders)
+
+
 def _cluster(course: Course, policy: Policy, address: str, device: str) -> DaskPool:
     try:
         from grader.cluster import DaskPool  # an extra: not everyone has a cluster
     except ImportError:
         raise CourseError("--dask needs Dask: pip install -r requirements.txt -e '.[cluster]'") from None
-    return DaskPool(course, masters(course), policy, address, device=device)
-
-
-def _step(
-    course: Course, lesson: str, student: str, grading: Grading, stored: Callable[[str, Ledger], None]
-) -> Autograde:
-    config = settings(course)
-    config.CourseDirectory.assignment_id = course.lesson(lesson).name
-    config.CourseDirectory.student_id = student
-    coursedir = CourseDirectory(config=config)
-    return Autograde(
-        coursedir=coursedir, config=config, course=course, force=grading.force, grading=grading, stored=stored
-    )
+    return DaskPool(course, policy, address, device=device)

@@ -16,8 +16,7 @@ import nbformat
 import attnlab
 import grader
 from grader.course import Course
-from grader.grade import Graded
-from grader.ledger import Ledger
+from grader.ledger import Graded, Ledger
 from grader.sandbox import Policy
 
 __all__ = ["Cache", "Keys", "write_whole"]

@@ -13,9 +13,10 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from attnlab.verdict import CheckResult, Verdict
 from grader.course import Course, CourseError
-from grader.gradebook import LEDGERS, given_by_hand, stored_ledgers
-from grader.judge import clause_of
+from grader.gradebook import given_by_hand
+from grader.hidden import clause_of
 from grader.ledger import Ledger
+from grader.records import ledger_file, stored_ledgers
 
 __all__ = ["ClassFacts", "Entry", "ExerciseFacts", "Finding", "class_facts", "without_names"]
 
@@ -154,7 +155,7 @@ def class_facts(course: Course, lesson: str, grading: Path | None = None, *, db_
 
 
 def _entry(gradebook: Gradebook, grading: Path, lesson: str, student: str, ledger: Ledger) -> Entry:
-    graded = datetime.fromtimestamp((grading / LEDGERS / lesson / f"{student}.json").stat().st_mtime, UTC)
+    graded = datetime.fromtimestamp(ledger_file(grading, lesson, student).stat().st_mtime, UTC)
     person = ledger.reason or ("A check of ours failed." if ledger.broken else "")
     try:
         submission = gradebook.find_submission(lesson, student)

@@ -20,8 +20,8 @@ from distributed import Client
 import grader
 from grader.cache import Keys
 from grader.course import Course, CourseError
-from grader.grade import Graded
-from grader.pool import Job, work
+from grader.ledger import Graded
+from grader.pool import Job, Setting, work
 from grader.sandbox import Policy
 
 __all__ = ["DaskPool"]
@@ -38,10 +38,8 @@ class DaskPool:
     Raises CourseError where the scheduler does not answer or no worker is left.
     """
 
-    def __init__(
-        self, course: Course, masters: Mapping[str, str], policy: Policy, address: str, *, device: str = "cpu"
-    ) -> None:
-        self._job = {"masters": tuple(masters.items()), "policy": policy, "device": device}
+    def __init__(self, course: Course, policy: Policy, address: str, *, device: str = "cpu") -> None:
+        self._shared = {"policy": policy, "device": device}
         try:
             self._client = Client(address, timeout=_PATIENCE)
             self._client.wait_for_workers(1, timeout=_PATIENCE)
@@ -58,7 +56,7 @@ class DaskPool:
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:
         result: Future[Graded] = Future()
         task = self._client.submit(
-            _work, data, lesson, secrets.randbits(63), self._job, workers=self._workers, pure=False
+            _work, data, lesson, secrets.randbits(63), self._shared, workers=self._workers, pure=False
         )
         task.add_done_callback(lambda done: _settle(done, result))
         return result
@@ -73,7 +71,7 @@ class DaskPool:
 def _work(data: bytes, lesson: str, seed: int, shared: Mapping[str, Any]) -> Graded:
     """In the worker: grade one submission with this machine's checkout."""
     with _ONE_AT_A_TIME:
-        return work(Job(data, lesson, seed, _checkout(), **shared))
+        return work(Job(data, lesson, seed, Setting(_checkout(), **shared)))
 
 
 def _settle(done: Any, result: Future[Graded]) -> None:

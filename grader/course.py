@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from grader.lesson import Lesson, read_lesson
 from grader.reference import Reference
@@ -30,6 +31,10 @@ class Course:
             if (folder / "solutions").is_dir() and (folder / "notebooks").is_dir():
                 return cls(folder)
         raise CourseError(f"{here} is not inside a course; go to the folder that holds solutions/ and notebooks/")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process is sent: not the reference, whose functions stay where they were made."""
+        return {name: value for name, value in self.__dict__.items() if name != "reference"}
 
     @property
     def solutions(self) -> Path:

@@ -14,8 +14,8 @@ from pathlib import Path
 from rich.console import Console
 
 from grader.course import Course
-from grader.gradebook import stored_ledgers
 from grader.ledger import Ledger
+from grader.records import stored_ledgers
 from grader.report import score_table
 
 __all__ = ["Nbgrader", "demo"]

@@ -15,14 +15,15 @@ from typing import Any
 import torch
 
 from attnlab.checking import Check, run_check
-from attnlab.devices import CPU
+from attnlab.device_names import CPU
 from attnlab.fault import Fault
 from attnlab.recording import Outcome
 from attnlab.trial import Call, Trial
 from attnlab.verdict import AnswerError, Verdict
 from grader.budget import Budget
 from grader.faults import Library, read_faults
-from grader.judge import Evidence, Finding, hidden_checks
+from grader.hidden import hidden_checks
+from grader.judge import Evidence, Finding
 from grader.reference import Reference
 from grader.search import Explanation, Search
 

@@ -16,8 +16,9 @@ from grader.cache import write_whole
 from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.feedback_page import Given, feedback_page
-from grader.gradebook import given_by_hand, stored_ledgers
+from grader.gradebook import given_by_hand
 from grader.ledger import Ledger
+from grader.records import stored_ledgers
 
 __all__ = ["GenerateFeedback", "feedback"]
 

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from attnlab.house import FAILED, OPEN, PASSED, Mark, badge, div
 from attnlab.verdict import CheckResult, Verdict
-from grader.judge import clause_of
+from grader.hidden import clause_of
 from grader.ledger import ExerciseRow, Ledger
 from grader.safe_outputs import clean_html, clean_text
 from grader.web import Html, document, heading, rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from attnlab.devices import CPU, GPU
+from attnlab.device_names import CPU, GPU
 from grader.course import CourseError
 from grader.sandbox import Policy
 
@@ -28,9 +29,9 @@ _NAP = 0.05  # seconds between two looks for a free place
 
 def chosen(device: str) -> str:
     """The device that `device` comes to on this machine. Raises CourseError where a GPU is asked for and not there."""
-    if device == CPU:
-        return CPU
-    import torch  # not above: the command line also has verbs that need no torch
+    if device == CPU or (device == AUTO and sys.platform == "linux" and not Path("/dev/nvidiactl").exists()):
+        return CPU  # without the driver's file, kernels have no GPU either; and torch need not be loaded to say so
+    import torch
 
     if torch.cuda.is_available():
         return GPU

@@ -16,21 +16,13 @@ from grader.diagnosis import Diagnosis
 from grader.frame import frame
 from grader.gpu import place_on_gpu
 from grader.judge import judge_exercise, ungraded_exercise
-from grader.ledger import ExerciseRow, Ledger
+from grader.ledger import ExerciseRow, Graded, Ledger
 from grader.lesson import Lesson
 from grader.report import ledger_outputs, reason_cell
 from grader.safe_outputs import make_safe
 from grader.sandbox import Kernel, Mode, Sandbox
 
-__all__ = ["Graded", "Grader", "ungraded"]
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What comes of one submission."""
-
-    notebook: nbformat.NotebookNode
-    ledger: Ledger
+__all__ = ["Grader", "ungraded"]
 
 
 @dataclass(frozen=True)

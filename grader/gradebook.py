@@ -6,7 +6,6 @@ Its database, formgrader, late penalties, feedback and export read what is store
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,10 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import nbgrader.api
 import nbgrader.converters
+from alembic.config import Config as SchemaConfig
+from alembic.script import ScriptDirectory
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
-from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -28,19 +30,17 @@ from nbgrader.preprocessors import (
 from nbgrader.utils import parse_utc, temp_attrs
 from traitlets import Bool, Enum, List
 
-from grader.cache import Cache, Keys, write_whole
+from grader.cache import Cache, Keys
 from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
 from grader.course import Course, CourseError
 from grader.gpu import AUTO, DEVICES, chosen, with_device
-from grader.grade import Graded, Grader, ungraded
 from grader.grading import Grading, Here
-from grader.ledger import Ledger
+from grader.ledger import Graded, Ledger
+from grader.records import ledger_file, read_record, write_record
 from grader.release import masters, register
-from grader.sandbox import Mode, Policy, Sandbox
+from grader.sandbox import Mode, Policy
 
-__all__ = ["Autograde", "SaveLedger", "given_by_hand", "stored_ledgers"]
-
-LEDGERS = "ledgers"
+__all__ = ["Autograde", "SaveLedger", "given_by_hand"]
 
 
 class SaveLedger(SaveAutoGrades):  # type: ignore[misc]
@@ -95,8 +95,23 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
             one_gradebook(self.coursedir.db_url, self.coursedir.course_id),
         ):
-            _enter(self.course, self.coursedir)
+            self.enter()
             super().start()
+
+    def enter(self) -> None:
+        """See to it that the gradebook knows the lesson as it now stands."""
+        name = self.coursedir.assignment_id
+        lesson = self.course.lesson(name)
+        wanted = {f"test_{exercise}": points for exercise, points in lesson.points.items()}
+        place = self.coursedir.db_url, self.coursedir.course_id
+        with temp_attrs(nbgrader.api, get_alembic_version=_schema), Gradebook(*place) as gradebook:
+            try:
+                notebook = gradebook.find_notebook(name, name)
+                if {cell.name: cell.max_score for cell in notebook.grade_cells} == wanted:
+                    return
+            except MissingEntry:
+                pass
+        register(self.course, lesson, *place)
 
     def _serial(self) -> Grading:
         """Results made in this process, through the course's cache. Raises SandboxError where walls cannot be had."""
@@ -105,6 +120,9 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         except CourseError as error:
             self.log.error("%s", error)
             raise NbGraderException(str(error)) from None
+        from grader.grade import Grader  # not above: torch comes with it, and a class is graded by other processes
+        from grader.sandbox import Sandbox
+
         policy = with_device(Policy(mode=Mode.NONE, unsafe=True) if self.unsafe else Policy(), device)
         sandbox = Sandbox(policy, course_root=self.course.root)
         grader = Grader(self.course, sandbox, self._masters, device)
@@ -132,7 +150,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         """Whether this submission is to be stored: not where the very same result is there already."""
         if student_id in self.coursedir.student_id_exclude.split(","):
             return False
-        known = _stored_record(self._record(assignment_id, student_id))
+        known = read_record(self._record(assignment_id, student_id))
         folder = Path(self._format_source(assignment_id, student_id))
         destination = Path(self._format_dest(assignment_id, student_id))
         if known and not self.force and destination.exists() and known[0] == self._key(folder):
@@ -164,16 +182,15 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             self.exporter.register_preprocessor(preprocessor)
         output, resources = self.exporter.from_notebook_node(graded.notebook, resources)
         self.write_single_notebook(output, resources)
-        path = self._record(lesson, student)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        record = {"key": self._key(folder), "ledger": graded.ledger.to_json()}
-        write_whole(path, json.dumps(record, indent=1, ensure_ascii=False))
+        write_record(self._record(lesson, student), self._key(folder), graded.ledger)
         self._stored(student, graded.ledger)
 
     def _graded(self, lesson: str, folder: Path) -> Graded:
         try:
             return self._grading_of_run.result(self._taken(folder), lesson)
         except Unreadable as reason:
+            from grader.grade import ungraded
+
             return ungraded(self._masters[lesson], self.course.lesson(lesson), str(reason))
 
     def _key(self, folder: Path) -> str:
@@ -193,9 +210,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         return self._grading
 
     def _record(self, lesson: str, student: str) -> Path:
-        """The ledgers' folder lies beside the autograded one; inside it they would be copied into the feedback."""
-        grading = Path(self.coursedir.root, self.coursedir.autograded_directory).parent
-        return grading / LEDGERS / lesson / f"{student}.json"
+        return ledger_file(Path(self.coursedir.root, self.coursedir.autograded_directory).parent, lesson, student)
 
 
 @contextmanager
@@ -231,25 +246,16 @@ class _Lent:
         return getattr(self._gradebook, name)
 
 
-def stored_ledgers(grading: Path, lesson: str) -> dict[str, Ledger]:
-    """Student to ledger, for every graded submission of a lesson under the grading folder."""
-    found = ((path.stem, _stored_record(path)) for path in sorted((grading / LEDGERS / lesson).glob("*.json")))
-    return {student: record[1] for student, record in found if record}
+def _schema() -> str:
+    """The version of nbgrader's database; nbgrader itself asks a command for it, which takes seconds."""
+    with _temp_alembic_ini("sqlite://") as file:
+        return str(ScriptDirectory.from_config(SchemaConfig(file)).get_current_head())
 
 
 def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:
     """Exercise to points, for those of the gradebook's grades on which a person had a say."""
     by_hand = (grade for grade in grades if grade.manual_score is not None or grade.extra_credit)
     return {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
-
-
-def _stored_record(path: Path) -> tuple[str, Ledger] | None:
-    """A stored result's name and ledger, or None where there is none that can be read."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return record["key"], Ledger.from_json(record["ledger"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def _is_lesson(course: Course, data: bytes, lesson: str) -> int:
@@ -266,18 +272,3 @@ def _timestamp(folder: str) -> datetime | None:
         return parse_utc(text) if text else None
     except (Unreadable, UnicodeDecodeError, ValueError, OverflowError):
         return None
-
-
-def _enter(course: Course, coursedir: CourseDirectory) -> None:
-    """See to it that the gradebook knows the lesson as it now stands."""
-    name = coursedir.assignment_id
-    lesson = course.lesson(name)
-    wanted = {f"test_{exercise}": points for exercise, points in lesson.points.items()}
-    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-        try:
-            notebook = gradebook.find_notebook(name, name)
-            if {cell.name: cell.max_score for cell in notebook.grade_cells} == wanted:
-                return
-        except MissingEntry:
-            pass
-    register(course, lesson, coursedir.db_url, coursedir.course_id)

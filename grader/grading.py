@@ -5,10 +5,14 @@ from __future__ import annotations
 import secrets
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from grader.cache import Cache, Keys
-from grader.grade import Graded, Grader
+from grader.ledger import Graded
 from grader.pool import Pool
+
+if TYPE_CHECKING:
+    from grader.grade import Grader
 
 __all__ = ["Grading", "Here"]
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import torch
 
-from attnlab.checking import Check, checks_in, run_check
+from attnlab.checking import Check, run_check
 from attnlab.library import forbidden, handed_over
 from attnlab.trial import Answer, Trial
 from attnlab.verdict import CheckResult, Verdict
+from grader.hidden import hidden_checks
 from grader.ledger import ExerciseRow
 
-__all__ = ["Diagnose", "Evidence", "Finding", "clause_of", "hidden_checks", "judge_exercise", "ungraded_exercise"]
+__all__ = ["Diagnose", "Evidence", "Finding", "judge_exercise", "ungraded_exercise"]
 
 
 @dataclass(frozen=True)
@@ -47,18 +46,6 @@ Diagnose = Callable[[Evidence], Finding | None]
 
 _WRONG = (Verdict.FAILED, Verdict.ERRORED)
 _FATAL = (Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY, Verdict.BLOCKED)
-
-
-def hidden_checks(exercise: str) -> tuple[Check, ...]:
-    """The hidden checks of an exercise, in the order of their module."""
-    return checks_in(importlib.import_module(f"solutions.hidden.checks.{exercise}"))
-
-
-@cache
-def clause_of(exercise: str, name: str) -> str:
-    """What a report may say of a hidden check: the first paragraph of its docstring, on one line."""
-    found = next((check for check in hidden_checks(exercise) if check.name == name), None)
-    return " ".join(found.clause.split("\n\n")[0].split()) if found else name.replace("_", " ")
 
 
 def judge_exercise(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from nbformat import NotebookNode
+
 from attnlab.verdict import CheckResult, Verdict
 
-__all__ = ["FORMAT", "ExerciseRow", "Ledger"]
+__all__ = ["FORMAT", "ExerciseRow", "Graded", "Ledger"]
 
 FORMAT = 1
 """Version of the JSON form; raised when a field changes its meaning."""
@@ -96,3 +98,11 @@ class Ledger:
             for row in data["exercises"]
         )
         return cls(data["lesson"], rows, data["reason"], data.get("unsafe", False))
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What comes of one submission: its executed notebook and its ledger."""
+
+    notebook: NotebookNode
+    ledger: Ledger

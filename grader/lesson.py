@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jupytext
-
 __all__ = ["KINDS", "Cell", "Lesson", "LessonError", "read_lesson"]
 
 KINDS = ("prose", "given", "solution", "tests", "show")
@@ -103,6 +101,8 @@ def _cells(path: Path, text: str) -> Iterator[Cell]:
         raise LessonError(path, 1, "no cells; a cell begins with a line '# %%'")
     if before := "".join(text.splitlines()[: starts[0] - 1]).strip():
         raise LessonError(path, 1, f"text before the first cell: {before[:40]!r}; put it into a cell")
+    import jupytext  # not above: it takes in a server, for those who read no lesson, too
+
     notebook = jupytext.reads(text, fmt="py:percent")
     if len(notebook.cells) != len(starts):
         raise LessonError(path, starts[0], "a line '# %%' inside a cell; cells cannot be nested")

@@ -8,63 +8,84 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
-from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from pathlib import Path
 from threading import Thread
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from grader.course import Course
-from grader.grade import Graded, Grader
-from grader.sandbox import Policy, Sandbox
+from grader.ledger import Graded
+from grader.sandbox import Policy
+from grader.sandbox.forkserver import ForkServer
+from grader.sandbox.probe import can_fork
 
-__all__ = ["Job", "LocalPool", "Pool", "work"]
+if TYPE_CHECKING:
+    from grader.grade import Grader
+    from grader.sandbox.orders import Orders
+
+__all__ = ["Job", "LocalPool", "Pool", "Setting", "work"]
 
 TRIES = 2
 """A worker that dies takes the submissions of the others with it; each is given another worker this often in all."""
 
+_LOADED = ("grader.grade", "grader.diagnosis", "grader.release")
+"""What workers need, loaded once in the process that they are forked from; the hidden checks and faults are added."""
+
 
 @dataclass(frozen=True)
-class Job:
-    """One submission and all that its result depends on.
+class Setting:
+    """What all submissions of a run have in common."""
 
-    masters: lesson name to release notebook, made once by whoever gives out the work
-    """
-
-    data: bytes
-    lesson: str
-    seed: int
     root: Path
-    masters: tuple[tuple[str, str], ...]
     policy: Policy
     device: str
 
 
+@dataclass(frozen=True)
+class Job:
+    """One submission and all that its result depends on."""
+
+    data: bytes
+    lesson: str
+    seed: int
+    setting: Setting
+
+
+_graders: dict[Setting, Grader] = {}
+"""The graders of this process; as a rule there is one, and with it one sandbox."""
+
+
 def work(job: Job) -> Graded:
     """Grade one job in this process."""
-    return _grader(job.root, job.masters, job.policy, job.device).grade(job.data, job.lesson, seed=job.seed)
+    if job.setting not in _graders:
+        _graders[job.setting] = _grader(job.setting, Course(job.setting.root))
+    return _graders[job.setting].grade(job.data, job.lesson, seed=job.seed)
 
 
-def _begin() -> None:
-    """Called in each new worker: it ends when the process that gives out the work does, however that ended."""
+def _grader(setting: Setting, course: Course, orders: Orders | None = None) -> Grader:
+    from grader.grade import Grader  # not above: torch comes with it, and who only gives out work needs none
+    from grader.release import masters
+    from grader.sandbox import Sandbox
+
+    sandbox = Sandbox(setting.policy, course_root=setting.root, orders=orders)
+    return Grader(course, sandbox, masters(course), setting.device)
+
+
+def _begin(setting: Setting, course: Course, orders: Orders) -> None:
+    """Called in each new worker. It ends when the process that gives out the work does, however that ended."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
+    _graders[setting] = _grader(setting, course, orders)
 
 
 def _end_after(sentinel: int) -> None:
     wait([sentinel])
     os._exit(1)
-
-
-@cache
-def _grader(root: Path, masters: tuple[tuple[str, str], ...], policy: Policy, device: str) -> Grader:
-    """One grader, and so one fork server, a process."""
-    return Grader(Course(root), Sandbox(policy, course_root=root), dict(masters), device)
 
 
 class Pool(Protocol):
@@ -76,44 +97,49 @@ class Pool(Protocol):
 
 
 class LocalPool:
-    """A pool of processes on this machine, as many as it has cores unless told otherwise."""
+    """A pool of processes on this machine, as many as it has cores unless told otherwise.
 
-    def __init__(
-        self,
-        course: Course,
-        masters: Mapping[str, str],
-        policy: Policy,
-        *,
-        jobs: int | None = None,
-        device: str = "cpu",
-    ) -> None:
+    They are forked from a process that has loaded torch and nothing else: no locks held, no threads, one import for
+    all. Their kernels come from one fork server.
+    """
+
+    def __init__(self, course: Course, policy: Policy, *, jobs: int | None = None, device: str = "cpu") -> None:
         self._course = course
-        self._masters = masters
-        self._policy = policy
-        self._device = device
+        self._setting = Setting(course.root, policy, device)
         self._jobs = jobs or len(os.sched_getaffinity(0))
-        # forked from a process that has loaded torch and nothing else: no locks held, no threads, one import for all
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["grader.grade"])
         self._executor: ProcessPoolExecutor | None = None
+        self._kernels: ForkServer | None = None
+
+    def load(self) -> None:
+        """Begin to load what workers and kernels need, without waiting: for who has other things to do meanwhile."""
+        if self._kernels is None:
+            self._kernels = ForkServer(forking=can_fork())
+            hidden = sorted((self._course.solutions / "hidden").rglob("*.py"))
+            names = (".".join(path.relative_to(self._course.root).with_suffix("").parts) for path in hidden)
+            self._context.set_forkserver_preload([*_LOADED, *names])
+            forkserver.ensure_running()
 
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:
-        masters = tuple(self._masters.items())
-        job = Job(data, lesson, secrets.randbits(63), self._course.root, masters, self._policy, self._device)
         result: Future[Graded] = Future()
-        self._try(job, result, TRIES)
+        self._try(Job(data, lesson, secrets.randbits(63), self._setting), result, TRIES)
         return result
 
     def _try(self, job: Job, result: Future[Graded], tries: int) -> None:
         try:
-            if self._executor is None:
-                self._executor = ProcessPoolExecutor(self._jobs, mp_context=self._context, initializer=_begin)
+            self._executor = self._executor or self._workers()
             attempt = self._executor.submit(work, job)
         except BrokenProcessPool:
             self._executor = None
             return self._try(job, result, tries)
         attempt.add_done_callback(lambda done: self._done(done, job, result, tries - 1))
         return None
+
+    def _workers(self) -> ProcessPoolExecutor:
+        self.load()
+        assert self._kernels is not None
+        given = self._setting, self._course, self._kernels.ready(self._setting.policy.start_seconds)
+        return ProcessPoolExecutor(self._jobs, mp_context=self._context, initializer=_begin, initargs=given)
 
     def _done(self, done: Future[Graded], job: Job, result: Future[Graded], tries: int) -> None:
         error = done.exception()
@@ -131,3 +157,5 @@ class LocalPool:
     def __exit__(self, *_: object) -> None:
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
+        if self._kernels is not None:
+            self._kernels.close()

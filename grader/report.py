@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attnlab.verdict import CheckResult, Verdict
-from grader.judge import clause_of
+from grader.hidden import clause_of
 from grader.ledger import FORMAT, ExerciseRow, Ledger
 
 __all__ = ["in_words", "ledger_outputs", "reason_cell", "score_json", "score_table"]

@@ -8,7 +8,6 @@ from typing import Any
 
 import nbformat
 
-from attnlab.examine import public_checks
 from attnlab.exercises import EXERCISES
 from grader.lesson import Cell, Lesson
 
@@ -61,6 +60,8 @@ def _graded_on(exercise: str, points: float) -> tuple[str, ...]:
     """The names of the checks, and folded away under them their clauses; nothing for what is not in the table."""
     if exercise not in EXERCISES:
         return ()
+    from attnlab.examine import public_checks  # not above: torch comes with it
+
     checks = public_checks(exercise)
     title = "Graded on" if points else "Checked on"
     names = " · ".join(f"`{check.name}`" for check in checks)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attnlab.exercises import EXERCISES
 from attnlab.fault import Fault
-from grader.judge import hidden_checks
+from grader.hidden import hidden_checks
 from grader.measure import IDLE, IDLE_SHARE, Strength
 
 __all__ = ["page"]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
-from attnlab.devices import GPU
+from attnlab.device_names import GPU
 from attnlab.recording import record
 from grader.sandbox import wire
 from grader.sandbox.policy import GPU_SHARE

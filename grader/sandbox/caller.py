@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attnlab.devices import CPU, Placed
+from attnlab.device_names import CPU
+from attnlab.devices import Placed
 from attnlab.recording import Outcome
 from attnlab.trial import explain
 from attnlab.verdict import AnswerError, Verdict

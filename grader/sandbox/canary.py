@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from attnlab.verdict import AnswerError
 from grader.sandbox.caller import clean
-from grader.sandbox.forkserver import SandboxError
+from grader.sandbox.orders import SandboxError
 
 if TYPE_CHECKING:
     from grader.sandbox.kernel import Kernel

@@ -15,7 +15,7 @@ import zmq
 from jupyter_client.session import Session
 
 from grader.sandbox.body import CHANNELS
-from grader.sandbox.forkserver import Line
+from grader.sandbox.orders import Line
 from grader.sandbox.outputs import CellOutputs
 
 __all__ = ["CellEnd", "CellRun", "Client"]

@@ -20,8 +20,9 @@ from grader.sandbox import wire
 from grader.sandbox.caller import Channel, RemoteAnswer
 from grader.sandbox.canary import prove, prove_gpu
 from grader.sandbox.client import CellEnd, Client
-from grader.sandbox.forkserver import ForkServer, Line, SandboxError
+from grader.sandbox.forkserver import ForkServer
 from grader.sandbox.mounts import View
+from grader.sandbox.orders import Line, Orders, SandboxError
 from grader.sandbox.outputs import Budget, CellOutputs, error_output
 from grader.sandbox.policy import Mode, Policy
 from grader.sandbox.probe import can_fork, decide
@@ -47,17 +48,23 @@ class Incident:
 class Sandbox:
     """Confined kernels under one policy, from one fork server that starts with the first of them.
 
+    orders: the line to somebody else's fork server, to be used instead for as long as it is there
+
     with Sandbox(policy, course_root=root) as sandbox, sandbox.kernel() as kernel: ...
 
     For one thread of one process; after a fork the child starts a server of its own. Raises SandboxError where the
     policy's mode cannot be had on this host, or the walls turn out not to hold.
     """
 
-    def __init__(self, policy: Policy | None = None, *, course_root: Path | None = None) -> None:
-        self.policy = decide(policy or Policy())
+    def __init__(
+        self, policy: Policy | None = None, *, course_root: Path | None = None, orders: Orders | None = None
+    ) -> None:
+        # whoever has a server has decided
+        self.policy = policy if policy and orders else decide(policy or Policy())
         self._course_root = course_root
         self._view = View.of_host(self.policy, course_root)
         self._server: ForkServer | None = None
+        self._orders = orders
         self._context: zmq.Context[Any] | None = None
         self._owner = os.getpid()
         self._proven = False
@@ -74,7 +81,7 @@ class Sandbox:
             return
         if self._server is not None:
             self._server.close()
-            self._server = None
+            self._server = self._orders = None
         if self._context is not None:
             self._context.destroy(linger=0)
             self._context = None
@@ -103,12 +110,13 @@ class Sandbox:
         The first one of a sandbox is preceded by one that must be refused all that a kernel must not do.
         """
         if self._owner != os.getpid():
-            self._server = self._context = None
+            self._server = self._orders = self._context = None
             self._owner = os.getpid()
-        if self._server is None or not self._server.alive:
+        if self._orders is None or not self._orders.alive:
             if self._server is not None:
                 self._server.close()
-            self._server = ForkServer(forking=can_fork(), start_seconds=self.policy.start_seconds)
+            self._server = ForkServer(forking=can_fork())
+            self._orders = self._server.ready(self.policy.start_seconds)
         if not self._proven:
             self._proven = True
             walls = self.policy.mode is not Mode.NONE
@@ -122,7 +130,7 @@ class Sandbox:
                 except BaseException:
                     self._proven = False
                     raise
-        return self._server.order(policy or self.policy, self._view)
+        return self._orders.order(policy or self.policy, self._view)
 
     def launch(self, policy: Policy) -> tuple[Line, Client]:
         """A kernel that is ready for its first cell, and its client. Raises SandboxError."""

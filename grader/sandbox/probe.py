@@ -13,11 +13,11 @@ import tempfile
 from dataclasses import dataclass
 
 from grader.sandbox.confinement import Walls
-from grader.sandbox.forkserver import SandboxError
 from grader.sandbox.mounts import View
+from grader.sandbox.orders import SandboxError
 from grader.sandbox.policy import Mode, Policy
 
-__all__ = ["Ability", "best", "can_fork", "decide", "probe"]
+__all__ = ["Ability", "ability", "best", "can_fork", "decide", "probe"]
 
 _SECONDS = 30.0  # for a child that needs a tenth; a host that takes longer cannot do it
 
@@ -36,15 +36,14 @@ class Ability:
     remedy: str = ""
 
 
-@functools.cache
 def probe() -> tuple[Ability, ...]:
-    """Try every mode, the strictest first. The answer is kept: a host does not change while the grader runs."""
-    return tuple(_try(mode) for mode in Mode)
+    """Try every mode, the strictest first."""
+    return tuple(map(ability, Mode))
 
 
 def best() -> Mode:
     """The strictest mode that this host can do."""
-    return next(ability.mode for ability in probe() if ability.available)
+    return next(mode for mode in Mode if ability(mode).available)
 
 
 def can_fork() -> bool:
@@ -59,18 +58,19 @@ def decide(policy: Policy) -> Policy:
     wanted = policy.mode or best()
     if wanted is Mode.NONE and not policy.unsafe:
         raise SandboxError(f"this host cannot confine other people's code.\n{_missing(tuple(Mode)[:2])}")
-    ability = next(ability for ability in probe() if ability.mode is wanted)
-    if not ability.available:
+    if not ability(wanted).available:
         raise SandboxError(f"this host cannot confine kernels by {wanted}.\n{_missing((wanted,))}")
     return policy.with_mode(wanted)
 
 
 def _missing(modes: tuple[Mode, ...]) -> str:
-    lines = [f"{a.mode}: {a.reason}. {a.remedy}" for a in probe() if a.mode in modes]
+    lines = [f"{a.mode}: {a.reason}. {a.remedy}" for a in map(ability, modes)]
     return "\n".join([*lines, "To run notebooks that are your own without walls, say --unsafe."])
 
 
-def _try(mode: Mode) -> Ability:
+@functools.cache
+def ability(mode: Mode) -> Ability:
+    """Try one mode. The answer is kept: a host does not change while the grader runs."""
     if mode is Mode.NONE:
         return Ability(mode, True)
     if sys.platform != "linux":

@@ -25,8 +25,8 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict, Unicode
 
 from grader.sandbox.body import CHANNELS
-from grader.sandbox.forkserver import Line, SandboxError
 from grader.sandbox.kernel import Sandbox
+from grader.sandbox.orders import Line, SandboxError
 from grader.sandbox.policy import Policy
 
 __all__ = ["NAME", "SandboxKernelManager", "SandboxProvisioner", "check_manager", "install_kernelspec"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attnlab.chain import earlier
-from attnlab.progress import progress
-from attnlab.report import Report, check
-from attnlab.signing import sign_off
-
 if TYPE_CHECKING:
     from attnlab.breaking import break_it
+    from attnlab.chain import earlier
+    from attnlab.progressing import progress
+    from attnlab.report import Report, check
+    from attnlab.signing import sign_off
     from attnlab.widgets import (
         attention_view,
         block_trace,
@@ -32,8 +31,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+_MODULES = {
+    "Report": "report", "break_it": "breaking", "check": "report", "earlier": "chain", "progress": "progressing",
+    "sign_off": "signing",
+}  # fmt: skip
+"""Where a name is, unless it is a widget."""
+
+
 def __getattr__(name: str) -> Any:
-    """Called by Python for names that are not here yet. The widgets are loaded when the first of them is asked for."""
-    if name in __all__:
-        return getattr(import_module("attnlab.breaking" if name == "break_it" else "attnlab.widgets"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Called by Python for names that are not here yet: torch and the widgets are loaded for those who use them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"attnlab.{_MODULES.get(name, 'widgets')}"), name)
+    return value

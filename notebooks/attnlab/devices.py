@@ -1,4 +1,4 @@
-"""Where an answer is run: names of devices, how arguments get there, and where what comes back was."""
+"""Where an answer is run: how arguments get to a device, and where what comes back was."""
 
 from __future__ import annotations
 
@@ -10,19 +10,10 @@ from typing import Any
 import torch
 
 from attnlab.device_marks import on_gpu, put_on_gpu
+from attnlab.device_names import CPU, HOME, PRETEND
 from attnlab.pretend import CUDA
 
-__all__ = ["CPU", "GPU", "HOME", "PRETEND", "Placed", "default_device_kept", "given", "no_tf32", "places", "taken"]
-
-CPU = "cpu"
-GPU = "cuda"
-"""The machine's first GPU."""
-
-PRETEND = "pretend"
-"""The arguments are on the pretend GPU; see `attnlab.pretend`."""
-
-HOME = "pretend-home"
-"""The arguments are on the CPU of a machine that has the pretend GPU."""
+__all__ = ["Placed", "default_device_kept", "given", "no_tf32", "places", "taken"]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import torch
 
 from attnlab.checking import Check, checks_in, run_check
-from attnlab.devices import CPU
+from attnlab.device_names import CPU
 from attnlab.exercises import EXERCISES
 from attnlab.library import forbidden, handed_over
 from attnlab.recording import Outcome, record

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnlab.device_names import CPU, HOME, PRETEND
 from attnlab.device_words import DEVICE_ERRORS
-from attnlab.devices import CPU, HOME, PRETEND, Placed
+from attnlab.devices import Placed
 from attnlab.trial import Trial
 from attnlab.verdict import AnswerError, Failed, Verdict
 

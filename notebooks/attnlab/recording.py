@@ -11,7 +11,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlab.devices import CPU, HOME, PRETEND, Placed, default_device_kept, given, no_tf32, places, taken
+from attnlab.device_names import CPU, HOME, PRETEND
+from attnlab.devices import Placed, default_device_kept, given, no_tf32, places, taken
 from attnlab.pretend import PretendGpu
 
 __all__ = ["Outcome", "ran", "record"]

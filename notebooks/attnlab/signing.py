@@ -13,7 +13,7 @@ from attnlab.chain import take
 from attnlab.deadline import TooLongError, deadline
 from attnlab.examine import quiet
 from attnlab.house import box, div
-from attnlab.progress import Progress, progress
+from attnlab.progressing import Progress, progress
 from attnlab.recording import record
 from attnlab.translator import Translator, load_translator
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from attnlab.compare import difference
-from attnlab.devices import CPU, PRETEND
+from attnlab.device_names import CPU, PRETEND
 from attnlab.recording import Outcome, record
 from attnlab.verdict import AnswerError, Failed, Verdict
 

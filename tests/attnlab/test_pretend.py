@@ -10,8 +10,9 @@ import torch
 from torch.nn import functional as F
 
 from attnlab.device_marks import on_gpu, put_on_gpu
+from attnlab.device_names import HOME, PRETEND
 from attnlab.device_words import MixedDevicesError, NotOnCpuError
-from attnlab.devices import HOME, PRETEND, Placed
+from attnlab.devices import Placed
 from attnlab.pretend import PretendGpu
 from attnlab.recording import record
 from tests.gpu.cases import Case, inputs, read_cases

@@ -12,7 +12,7 @@ import pytest
 
 from attnlab import chain, progress, sign_off
 from attnlab.exercises import EXERCISES, LESSONS
-from attnlab.progress import Progress, Step
+from attnlab.progressing import Progress, Step
 from attnlab.signing import SENTENCES
 from grader.course import Course
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from attnlab.devices import CPU, GPU, HOME, PRETEND, Placed
+from attnlab.device_names import CPU, GPU, HOME, PRETEND
+from attnlab.devices import Placed
 from attnlab.placement import heeds_device, stays_at_home, stays_on_device
 from attnlab.recording import Outcome
 from attnlab.trial import LocalAnswer, Trial

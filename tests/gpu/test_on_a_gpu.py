@@ -9,7 +9,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from attnlab.devices import CPU, GPU
+from attnlab.device_names import CPU, GPU
 from attnlab.verdict import AnswerError, Verdict
 from grader.course import Course
 from grader.gpu import with_device

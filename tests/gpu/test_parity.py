@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnlab.devices import CPU, GPU, PRETEND
+from attnlab.device_names import CPU, GPU, PRETEND
 from attnlab.exercises import EXERCISES
 from grader.collect import take_one
 from grader.course import Course

@@ -17,9 +17,9 @@ from typing import Any
 from attnlab.verdict import Verdict
 from grader.collect import Unreadable, read_notebook, recognise, take_one
 from grader.course import Course
-from grader.grade import Graded, Grader, ungraded
-from grader.judge import hidden_checks
-from grader.ledger import Ledger
+from grader.grade import Grader, ungraded
+from grader.hidden import hidden_checks
+from grader.ledger import Graded, Ledger
 
 ATTACKS = Path(__file__).parent.parent / "attacks"
 KINDS = ("forging", "stealing", "denial", "accidents")

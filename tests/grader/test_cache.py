@@ -12,8 +12,7 @@ import pytest
 from attnlab.verdict import CheckResult, Verdict
 from grader.cache import Cache, Keys, write_whole
 from grader.course import Course
-from grader.grade import Graded
-from grader.ledger import ExerciseRow, Ledger
+from grader.ledger import ExerciseRow, Graded, Ledger
 from grader.sandbox import Policy
 
 

@@ -60,9 +60,7 @@ def a_class(course: Course, root: Path) -> Course:
     shutil.copytree(course.solutions, root / "solutions", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "notebooks").mkdir()
     for student in ("ada", "barbara", "carl", "grace", "ken"):
-        shutil.copytree(
-            SAMPLES / "submitted" / student / LESSON, root / ".grading" / "submitted" / student / LESSON
-        )
+        shutil.copytree(SAMPLES / "submitted" / student / LESSON, root / ".grading" / "submitted" / student / LESSON)
     return Course(root)
 
 

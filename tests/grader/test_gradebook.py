@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from grader.course import Course
 from grader.demo import Nbgrader
-from grader.gradebook import stored_ledgers
+from grader.records import stored_ledgers
 
 SAMPLES = Path(__file__).parent.parent / "submissions"
 LESSON = "01_mask"

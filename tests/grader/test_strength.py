@@ -14,9 +14,7 @@ from grader.diagnosis import OPENING
 from grader.measure import IDLE, Attempt, Strength, measure
 from grader.strength_page import page
 
-ONE, TWO = (
-    fault(id, "gelu", "0.5", "0.4", words=f"words of {id}", help="H.", symptom="S.") for id in ("one", "two")
-)
+ONE, TWO = (fault(id, "gelu", "0.5", "0.4", words=f"words of {id}", help="H.", symptom="S.") for id in ("one", "two"))
 
 
 def tried(fault: Fault, *failed: str, said: str | None = None) -> Attempt:

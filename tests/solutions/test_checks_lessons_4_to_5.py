@@ -21,7 +21,8 @@ from attnlab.trial import LocalAnswer, Trial
 from attnlab.verdict import Verdict
 from grader.course import Course
 from grader.faults import Library, read_faults
-from grader.judge import hidden_checks, judge_exercise
+from grader.hidden import hidden_checks
+from grader.judge import judge_exercise
 from grader.ledger import ExerciseRow
 from grader.measure import IDLE, IDLE_SHARE
 from solutions.hidden import decode_tables

@@ -9,7 +9,7 @@ import pytest
 
 from attnlab.exercises import EXERCISES
 from grader.course import Course
-from grader.judge import hidden_checks
+from grader.hidden import hidden_checks
 
 CHECKS = {f"{exercise}.{check.name}" for exercise in EXERCISES for check in hidden_checks(exercise)}
 

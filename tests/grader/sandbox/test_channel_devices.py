@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from attnlab.devices import CPU, HOME, PRETEND, Placed
+from attnlab.device_names import CPU, HOME, PRETEND
+from attnlab.devices import Placed
 from attnlab.verdict import AnswerError, Verdict
 from grader.sandbox.caller import RemoteAnswer
 from tests.grader.sandbox.test_channel import Judge, agent, judge_of, notebook, replying, said

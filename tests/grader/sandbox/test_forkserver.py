@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.course import Course
-from grader.sandbox import Mode, Policy, Sandbox, SandboxError, doctor, forkserver, kernel, probe
+from grader.sandbox import Mode, Policy, Sandbox, SandboxError, doctor, kernel, orders, probe
 from grader.sandbox.forkserver import ForkServer
 from tests.grader.sandbox.conftest import cells, text
 
@@ -21,15 +21,15 @@ def test_it_refuses_to_fork_with_more_than_one_thread(tmp_path: Path, monkeypatc
     (tmp_path / "sitecustomize.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(30,), daemon=True).start()\n"
     )
-    monkeypatch.setitem(forkserver._ENVIRONMENT, "PYTHONPATH", str(tmp_path))
+    monkeypatch.setitem(orders._ENVIRONMENT, "PYTHONPATH", str(tmp_path))
     with pytest.raises(SandboxError, match="2 threads"):
-        ForkServer()
+        ForkServer().ready()
 
 
 def test_a_server_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(SandboxError, match="did not start"):
-        ForkServer()
+        ForkServer().ready()
 
 
 @pytest.mark.parametrize("mode", list(Mode), ids=str)
@@ -52,14 +52,14 @@ def test_a_mode_that_the_host_has_not_is_refused_with_the_way_to_get_it(monkeypa
         probe.Ability(Mode.LANDLOCK, False, "no Landlock", "Get a newer Linux."),
         probe.Ability(Mode.NONE, True),
     )
-    monkeypatch.setattr(probe, "probe", lambda: missing)
+    monkeypatch.setattr(probe, "ability", {a.mode: a for a in missing}.__getitem__)
     for policy in (Policy(), Policy(mode=Mode.LANDLOCK)):
         with pytest.raises(SandboxError, match="Get a newer Linux") as raised:
             Sandbox(policy)
         assert "--unsafe" in str(raised.value)
     assert Sandbox(Policy(unsafe=True)).policy.mode is Mode.NONE
     some = (missing[0], probe.Ability(Mode.LANDLOCK, True), missing[2])
-    monkeypatch.setattr(probe, "probe", lambda: some)
+    monkeypatch.setattr(probe, "ability", {a.mode: a for a in some}.__getitem__)
     assert Sandbox(Policy()).policy.mode is Mode.LANDLOCK
     with pytest.raises(SandboxError, match="Ask for it"):
         Sandbox(Policy(mode=Mode.NAMESPACES))
