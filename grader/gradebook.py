@@ -22,7 +22,6 @@ from nbgrader.converters import NbGraderException
 from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.preprocessors import (
     AssignLatePenalties,
-    CheckCellMetadata,
     SaveAutoGrades,
     latesubmissions,
     saveautogrades,
@@ -69,7 +68,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     device = Enum(DEVICES, default_value=AUTO, help="Where answers are run; auto takes a GPU where there is one.").tag(
         config=True
     )
-    autograde_preprocessors = List([SaveLedger, AssignLatePenalties, CheckCellMetadata]).tag(config=True)
+    autograde_preprocessors = List([SaveLedger, AssignLatePenalties]).tag(config=True)
 
     def __init__(
         self,

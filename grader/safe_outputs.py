@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import bleach
@@ -75,7 +76,11 @@ def clean_html(text: Any) -> str:
     Called by nbconvert, too, for markdown cells and outputs, in place of its own filter of this name, which shows
     headings and paragraphs as their source.
     """
-    text = str(text)
+    return _cleaned(str(text))
+
+
+@lru_cache(maxsize=100)  # of a class, most show the same; the largest pages together take some megabytes
+def _cleaned(text: str) -> str:
     if len(text) > MAX_HTML or _depth(text) > MAX_DEPTH:
         return f"<pre>{bleach.clean(text[:MAX_HTML], tags=[])}</pre>"
     text = _CODE.sub("", text)  # bleach would leave as text what these hold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -11,12 +12,12 @@ from typing import Any
 import ipykernel.ipkernel
 import zmq
 from ipykernel.control import ControlThread
-from ipykernel.iostream import IOPubThread
+from ipykernel.iostream import IOPubThread, OutStream
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.shellchannel import ShellChannelThread
 from tornado.ioloop import IOLoop
-from traitlets import Dict
+from traitlets import Dict, DottedObjectName
 from traitlets.config import Config
 
 from grader.sandbox.agent import Agent
@@ -47,17 +48,35 @@ class _Kernel(IPythonKernel):
             module.sys = sys
 
 
+class Stream(OutStream):
+    """Where a kernel prints to. It does not wait for the thread that sends where there is nothing to be sent."""
+
+    def flush(self) -> None:
+        if self._buffers:  # IPython asks four times a cell
+            super().flush()  # type: ignore[no-untyped-call]
+
+
 class _App(IPKernelApp):
     """Takes listening sockets by descriptor, so a kernel needs no folder, no network and no connection file."""
 
     descriptors = Dict()
     kernel_class = _Kernel
+    outstream_class = DottedObjectName(f"{__name__}.Stream")
 
     def parse_command_line(self, argv: Any = None) -> None:
         """There is none, and building the parser of one takes a tenth of a kernel's start."""
 
     def load_config_file(self, *_: Any, **__: Any) -> None:
         """No file configures a kernel: the learner's are not there, and the host's are none of its business."""
+
+    def _configure_logging(self) -> None:
+        """There is nobody to read a log, and what usually sets it up looks through all loggers there are."""
+        logging.getLogger(type(self).__name__).setLevel(logging.CRITICAL)
+
+    def init_code(self) -> None:
+        """No code runs before the first cell, whatever files the host has for that; nor are all modules listed."""
+        shell: Any = self.shell
+        shell.user_ns_hidden.update(shell.user_ns)
 
     def _try_bind_socket(self, s: Any, port: int) -> int:
         s.setsockopt(zmq.USE_FD, self.descriptors[str(port)])
@@ -110,7 +129,7 @@ def start(key: str, listeners: Mapping[str, int], channel: socket.socket, ready:
     config.HistoryManager.enabled = False  # a database that nobody would read, and a thread to write it
     numbers = {"shell": _SHELL, "iopub": _IOPUB, "stdin": _STDIN, "control": _CONTROL}
     descriptors = {str(numbers[name]): fd for name, fd in listeners.items()}
-    app: Any = _App.instance(config=config, log_level=50, descriptors=descriptors)  # 50: critical
+    app: Any = _App.instance(config=config, log_level=logging.CRITICAL, descriptors=descriptors)
     app.initialize([])
     if not _has_terminals():
         app.shell.system = app.shell.system_raw  # a line with "!" runs on a terminal, or else on plain pipes

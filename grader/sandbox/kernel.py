@@ -6,7 +6,7 @@ import contextlib
 import copy
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -154,6 +154,7 @@ class Kernel:
         self._channel = self._new_channel()
         self._hung: set[int] = set()  # cells that were interrupted: given less time when run again
         self._deadly: set[int] = set()  # cells that a kernel did not survive: not run again
+        self._without: Collection[str] = ()
         self.incidents: tuple[Incident, ...] = ()
 
     @property
@@ -175,8 +176,10 @@ class Kernel:
         """The function `name` of the notebook that was run. Calls go to the kernel that is there when they are made."""
         return RemoteAnswer(lambda: self._channel, name)
 
-    def run(self, notebook: NotebookNode) -> NotebookNode:
-        """Run all code cells in order. Returns the notebook with its outputs; `incidents` says what else happened.
+    def run(self, notebook: NotebookNode, *, without: Collection[str] = ()) -> NotebookNode:
+        """Run the code cells in order. Returns the notebook with its outputs; `incidents` says what else happened.
+
+        without: ids of cells that are not run
 
         Never raises for what a notebook does. A cell that takes too long is interrupted, and killed with its kernel if
         it does not heed; the cells after one that the kernel did not survive run in a fresh kernel, in which the cells
@@ -184,6 +187,7 @@ class Kernel:
         """
         self._hung.clear()
         self._deadly.clear()
+        self._without = without
         return self._run(notebook)
 
     def restart(self, notebook: NotebookNode) -> NotebookNode:
@@ -243,7 +247,8 @@ class _Run:
         self.budget = Budget(self.policy.output_bytes)
         self.displays: dict[str, list[NotebookNode]] = {}
         self.deadline = time.monotonic() + self.policy.notebook_seconds
-        self.cells = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        code = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+        self.cells = [(i, cell) for i, cell in code if cell.get("id") not in kernel._without]
         self.revivals = self.policy.revivals
         self.stopped = ""
 

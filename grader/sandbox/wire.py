@@ -43,6 +43,10 @@ DTYPES = {
 """What safetensors calls them, and what they are. Complex numbers are let through so that a check can refuse them."""
 
 
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+_TYPE_NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in _NAMES}
+
+
 class WireError(Exception):
     """A message that is malformed, too large, or holds what cannot be sent."""
 
@@ -98,15 +102,24 @@ def encode(value: Any, *, strides: bool = False) -> Message:
     """
     encoder = _Encoder(strides)
     tree = encoder.node(value, 0)
-    blob = safetensors.torch.save(encoder.tensors) if encoder.tensors else b""
+    blob = safetensors.serialize(encoder.specs()) if encoder.tensors else b""
     return Message(json.dumps(tree, separators=(",", ":"), allow_nan=False).encode("ascii"), blob)
 
 
 @dataclass
 class _Encoder:
     strides: bool
-    tensors: dict[str, torch.Tensor] = field(default_factory=dict)
+    tensors: list[torch.Tensor] = field(default_factory=list)
     nodes: int = 0
+
+    def specs(self) -> dict[str, safetensors.TensorSpec]:
+        """What safetensors is told of the tensors: `safetensors.torch` says the same five times as slowly."""
+        return {
+            str(i): safetensors.TensorSpec(
+                dtype=_TYPE_NAMES[t.dtype], shape=t.shape, data_ptr=t.data_ptr(), data_len=t.nbytes
+            )
+            for i, t in enumerate(self.tensors)
+        }
 
     def node(self, value: Any, depth: int) -> Any:
         self.nodes += 1
@@ -129,18 +142,17 @@ class _Encoder:
         return {"o": type(value).__name__[:MAX_NAME]}
 
     def tensor(self, value: torch.Tensor) -> Any:
-        if value.dtype not in DTYPES.values() or value.layout is not torch.strided:
+        if value.dtype not in _NAMES or value.layout is not torch.strided:
             return {"o": "Tensor"}
         if value.device.type == "meta":
-            return {"m": [next(name for name, dtype in DTYPES.items() if dtype == value.dtype), *value.shape]}
+            return {"m": [_NAMES[value.dtype], *value.shape]}
         index = len(self.tensors)
         if index >= MAX_TENSORS:
             raise WireError(f"more than {MAX_TENSORS} tensors")
         layout = list(value.stride()) if self.strides and not value.is_contiguous() else None
         if layout is not None and _span(list(value.shape), layout) is None:
             layout = None  # elements that share memory cannot be rebuilt; their values can
-        plain = value.detach().to("cpu").resolve_conj().resolve_neg()
-        self.tensors[str(index)] = plain.clone(memory_format=torch.contiguous_format)
+        self.tensors.append(value.detach().to("cpu").resolve_conj().resolve_neg().contiguous())
         return {"t": [index, layout, str(value.device)]}
 
 

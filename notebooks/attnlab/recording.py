@@ -118,4 +118,6 @@ def _identical(a: Any, b: Any) -> bool:
     if not isinstance(b, torch.Tensor):
         return True
     a = a.detach()
-    return a.shape == b.shape and a.dtype == b.dtype and bool(((a == b) | ((a != a) & (b != b))).all())
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())  # the second for what holds NaN
