@@ -6,6 +6,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -63,7 +64,8 @@ def register(course: Course, lesson: Lesson, db_url: str, course_id: str = COURS
         config.CourseDirectory.db_url = db_url
         config.CourseDirectory.course_id = course_id
         course.grading.mkdir(exist_ok=True)
-        _generate(lesson, Path(folder), config, no_database=False)
+        marked = tuple(lesson.of_kind("given", "solution", "tests"))  # the gradebook knows no others
+        _generate(replace(lesson, cells=marked), Path(folder), config, no_database=False)
 
 
 def _generate(lesson: Lesson, folder: Path, config: Config, *, no_database: bool) -> str:

@@ -13,7 +13,7 @@ MODULES = (
     # what the course's notebooks import
     "torch", "torch.nn.functional", "torch.utils.data", "numpy", "numpy.random", "ipywidgets", "plotly.graph_objects",
     "plotly.io", "plotly.validators", "anywidget", "safetensors.torch",
-    "torch._dynamo",  # the first step of any optimizer asks for it, and it takes seconds
+    "torch._dynamo",  # optimizers ask for it, and some plain operations; it takes more than a second
     # the kernel
     "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.comm.manager", "nbformat",
     "tornado.platform.asyncio", "asyncio.runners", "psutil",
