@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cache import Cache, Keys
+from grader.collect import Unreadable
 from grader.course import Course, CourseError
 from grader.gpu import with_device
-from grader.grading import Grading
+from grader.grading import Grading, taken
 from grader.ledger import Ledger
 from grader.pool import LocalPool
 from grader.records import ledger_file
@@ -59,8 +62,7 @@ def autograde(
     begun: called once with the number of submissions; stored: called with each row as it is stored
     Raises CourseError where there is nothing to grade.
     """
-    # the same for keys and workers, and refused before anything begins
-    policy = decide(with_device(policy or Policy(), device))
+    policy = with_device(policy or Policy(), device)
     rows: list[Row] = []
 
     def keep(lesson: str, who: str, ledger: Ledger) -> None:
@@ -68,18 +70,25 @@ def autograde(
         stored(rows[-1])
 
     with ExitStack() as stack:
+        new = list(_new(course, lessons, students, force))
         pool: LocalPool | DaskPool
         if dask is None:
             pool = stack.enter_context(LocalPool(course, policy, jobs=jobs, device=device))
-            if force or _has_news(course, lessons):
+            if new:
                 pool.load()
+            policy = decide(policy)
         else:
+            policy = decide(policy)
             pool = stack.enter_context(_cluster(course, policy, dask, device))
             for sentence in pool.refused:
                 warn(sentence)
-        from nbgrader.converters import NbGraderException  # not above: it takes as long to load as a pool
-
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
+        lessons = [course.lesson(name).name for name in lessons]
+        for folder in new:
+            with suppress(Unreadable):
+                grading.ask(taken(course, folder), folder.name)
+        from nbgrader.converters import NbGraderException  # not above: it takes a while, and workers have begun now
+
         steps = _steps(course, lessons, students, grading, keep)
         try:
             for step in steps:
@@ -91,6 +100,17 @@ def autograde(
         except NbGraderException as error:
             raise CourseError(str(error)) from None
     return tuple(rows)
+
+
+def _new(course: Course, lessons: Sequence[str], students: Sequence[str], force: bool) -> Iterator[Path]:
+    """Submissions that surely are to be graded: without a ledger, or all by `force`. A quick look at names, no more.
+
+    Nothing is found where nbgrader's configuration has other folders; the steps ask for everything in their turn.
+    """
+    submitted = course.grading / "submitted"
+    folders = (folder for lesson in lessons for folder in sorted(submitted.glob(f"*/{lesson}")))
+    wanted = (f for f in folders if any(fnmatch(f.parent.name, pattern) for pattern in students))
+    return (f for f in wanted if force or not ledger_file(course.grading, f.name, f.parent.name).exists())
 
 
 def _steps(
@@ -110,7 +130,7 @@ def _steps(
     common = settings(course)
     for lesson, student in itertools.product(lessons, dict.fromkeys(students)):
         config = copy.deepcopy(common)
-        config.CourseDirectory.assignment_id = course.lesson(lesson).name
+        config.CourseDirectory.assignment_id = lesson
         config.CourseDirectory.student_id = student
         coursedir = CourseDirectory(config=config)
         made.append(
@@ -120,12 +140,6 @@ def _steps(
             )
         )  # fmt: skip
     return made
-
-
-def _has_news(course: Course, lessons: Sequence[str]) -> bool:
-    """Whether there surely is something to grade: a submission without a ledger. A quick look at names, no more."""
-    folders = ((lesson, folder) for lesson in lessons for folder in (course.grading / "submitted").glob(f"*/{lesson}"))
-    return any(not ledger_file(course.grading, lesson, folder.parent.name).exists() for lesson, folder in folders)
 
 
 def _cluster(course: Course, policy: Policy, address: str, device: str) -> DaskPool:

@@ -23,13 +23,14 @@ AUTO = "auto"
 DEVICES = (AUTO, CPU, GPU)
 """What may be asked for. auto takes the GPU where there is one."""
 
+_DRIVER = Path("/dev/nvidiactl")
 _FIRST_CALL = 30.0  # seconds for a call: a kernel's first one makes its CUDA context, which may wait for others'
 _NAP = 0.05  # seconds between two looks for a free place
 
 
 def chosen(device: str) -> str:
     """The device that `device` comes to on this machine. Raises CourseError where a GPU is asked for and not there."""
-    if device == CPU or (device == AUTO and sys.platform == "linux" and not Path("/dev/nvidiactl").exists()):
+    if device == CPU or (device == AUTO and sys.platform == "linux" and not _DRIVER.exists()):
         return CPU  # without the driver's file, kernels have no GPU either; and torch need not be loaded to say so
     import torch
 

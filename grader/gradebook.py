@@ -30,10 +30,10 @@ from nbgrader.utils import parse_utc, temp_attrs
 from traitlets import Bool, Enum, List
 
 from grader.cache import Cache, Keys
-from grader.collect import Unreadable, read_file, read_notebook, recognise, take_one
+from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.gpu import AUTO, DEVICES, chosen, with_device
-from grader.grading import Grading, Here
+from grader.grading import Grading, Here, taken
 from grader.ledger import Graded, Ledger
 from grader.records import ledger_file, read_record, write_record
 from grader.release import masters, register
@@ -200,7 +200,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             return str(reason)
 
     def _taken(self, folder: Path) -> bytes:
-        return take_one(folder, folder.name, lambda data: _is_lesson(self.course, data, folder.name))
+        return taken(self.course, folder)
 
     @property
     def _grading_of_run(self) -> Grading:
@@ -255,13 +255,6 @@ def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:
     """Exercise to points, for those of the gradebook's grades on which a person had a say."""
     by_hand = (grade for grade in grades if grade.manual_score is not None or grade.extra_credit)
     return {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
-
-
-def _is_lesson(course: Course, data: bytes, lesson: str) -> int:
-    try:
-        return int(recognise(read_notebook(data), course.lessons) == lesson)
-    except Unreadable:
-        return 0
 
 
 def _timestamp(folder: str) -> datetime | None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import secrets
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cache import Cache, Keys
+from grader.collect import Unreadable, read_notebook, recognise, take_one
+from grader.course import Course
 from grader.ledger import Graded
 from grader.pool import Pool
 
 if TYPE_CHECKING:
     from grader.grade import Grader
 
-__all__ = ["Grading", "Here"]
+__all__ = ["Grading", "Here", "taken"]
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,15 @@ class Grading:
             graded = done.result()
             if not graded.ledger.broken:  # a check of ours failed: to be tried again
                 self.cache.put(key, graded)
+
+
+def taken(course: Course, folder: Path) -> bytes:
+    """The notebook that counts in a submission's folder, which bears its lesson's name. Raises Unreadable."""
+
+    def likeness(data: bytes) -> int:
+        try:
+            return int(recognise(read_notebook(data), course.lessons) == folder.name)
+        except Unreadable:
+            return 0
+
+    return take_one(folder, folder.name, likeness)

@@ -11,6 +11,7 @@ import secrets
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cached_property
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -21,7 +22,7 @@ from grader.course import Course
 from grader.ledger import Graded
 from grader.sandbox import Policy
 from grader.sandbox.forkserver import ForkServer
-from grader.sandbox.probe import can_fork
+from grader.sandbox.probe import can_fork, decide
 
 if TYPE_CHECKING:
     from grader.grade import Grader
@@ -105,14 +106,15 @@ class LocalPool:
 
     def __init__(self, course: Course, policy: Policy, *, jobs: int | None = None, device: str = "cpu") -> None:
         self._course = course
-        self._setting = Setting(course.root, policy, device)
+        self._policy = policy
+        self._device = device
         self._jobs = jobs or len(os.sched_getaffinity(0))
         self._context = multiprocessing.get_context("forkserver")
         self._executor: ProcessPoolExecutor | None = None
         self._kernels: ForkServer | None = None
 
     def load(self) -> None:
-        """Begin to load what workers and kernels need, without waiting: for who has other things to do meanwhile."""
+        """Begin to load what workers and kernels need, without waiting: for who has something to do meanwhile."""
         if self._kernels is None:
             self._kernels = ForkServer(forking=can_fork())
             hidden = sorted((self._course.solutions / "hidden").rglob("*.py"))
@@ -134,6 +136,10 @@ class LocalPool:
             return self._try(job, result, tries)
         attempt.add_done_callback(lambda done: self._done(done, job, result, tries - 1))
         return None
+
+    @cached_property
+    def _setting(self) -> Setting:
+        return Setting(self._course.root, decide(self._policy), self._device)
 
     def _workers(self) -> ProcessPoolExecutor:
         self.load()

@@ -25,14 +25,15 @@ HERE = Path(__file__).parent
 
 def class_section(course: Course, few: int, many: int, sample: int) -> list[str]:
     classes = Classes(course)
-    said(f"stock nbgrader, {sample} submissions")
-    base = classes.stock(sample)
+    said(f"stock nbgrader, {sample} submissions, half of them before ours and half after")
+    base = classes.stock(sample // 2)
     said(f"ours, {few} submissions, 1 worker")
     (one,) = classes.ours(few, 1)
     said(f"ours, {few} submissions, 2 workers")
     (two,) = classes.ours(few, 2)
     said(f"ours, {many} submissions, 2 workers, and again with nothing changed")
     large, rerun = classes.ours(many, 2, again=True)
+    base += classes.stock(sample - sample // 2)  # so that what else the machine does counts for both
     rows = [
         ("stock `nbgrader autograde`", sample, base),
         ("ours, 1 worker", few, one),
@@ -45,7 +46,7 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
         "## A class",
         "",
         "The class is the sample class again and again over all five lessons: right, wrong and crashing. Start of the",
-        "process is included. Stock nbgrader runs a part of it, without hidden checks.",
+        "process is included. Stock nbgrader runs a part of it, without hidden checks: half before ours, half after.",
         "",
         "| what | submissions | seconds | a minute | peak memory, MB |",
         "|---|---|---|---|---|",
@@ -56,9 +57,11 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
         "",
         f"- against stock: **{base_rate / few_rate:.1f} times** at {few} submissions, {base_rate / many_rate:.1f} times"
         f" at {many}",
-        f"- from 1 to 2 workers: {one.seconds / two.seconds:.2f} times",
+        f"- from 1 to 2 workers: {one.seconds / two.seconds:.2f} times at {few} submissions;"
+        f" {one.slope / two.slope:.2f} times from the first result on, which is there after {two.results[0]:.1f} s",
         f"- from {few} to {many} submissions: {large.seconds / two.seconds:.2f} times the seconds for"
-        f" {many / few:g} times the work",
+        f" {many / few:g} times the work; {1000 * two.slope:.0f} ms a submission of {few} from the first result on,"
+        f" {1000 * large.slope:.0f} ms of {many}",
         "",
     ]
 
@@ -161,7 +164,7 @@ def main() -> None:
         *judging_section(course),
         *phase_section(course, 10 if small else 60),
         *widget_section(course),
-        *class_section(course, *((10, 50, 5) if small else (100, 500, 20))),
+        *class_section(course, *((10, 50, 5) if small else (100, 500, 50))),
     ]
     text = "\n".join(lines).rstrip() + "\n"
     print(text)

@@ -6,8 +6,10 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
@@ -46,7 +48,13 @@ class Classes:
         """A class in `jobs` processes; `again` adds the run after it, in which nothing has changed."""
         with fresh(self.course, number) as root:
             command = [sys.executable, "-m", "grader", "autograde", *self.course.lessons, f"--jobs={jobs}"]
-            return tuple(measured(command, root, fine=(0, 1)) for _ in range(1 + again))
+            begun = time.time()
+            first = measured(command, root, fine=(0, 1))
+            stored = sorted(file.stat().st_mtime - begun for file in (root / ".grading" / "ledgers").rglob("*.json"))
+            runs = [replace(first, results=tuple(stored))]
+            if again:
+                runs.append(measured(command, root, fine=(0, 1)))
+            return tuple(runs)
 
     def stock(self, number: int) -> Run:
         """Stock nbgrader on the same notebooks: its own kernel, its own Execute, a release of the same lessons."""

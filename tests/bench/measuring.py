@@ -23,10 +23,19 @@ _LOOK = 0.5  # seconds between two looks at the memory; to look costs some milli
 
 @dataclass(frozen=True)
 class Run:
-    """One command: seconds from start to end of its process, and the memory of its whole family in bytes."""
+    """One command: seconds from start to end of its process, and the memory of its whole family in bytes.
+
+    results: seconds from its start to each of its results, in order, where they were looked at
+    """
 
     seconds: float
     peak: int
+    results: tuple[float, ...] = ()
+
+    @property
+    def slope(self) -> float:
+        """Seconds a result, from the first to the last."""
+        return (self.results[-1] - self.results[0]) / (len(self.results) - 1)
 
     def __add__(self, other: Run) -> Run:
         """One after the other."""

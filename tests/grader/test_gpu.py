@@ -19,12 +19,12 @@ from nbgrader.coursedir import CourseDirectory
 
 from attnlab.devices import no_tf32
 from attnlab.trial import LocalAnswer
-from grader import cli
+from grader import cli, gpu
 from grader.course import Course, CourseError
 from grader.gpu import chosen, place_on_gpu, with_device
 from grader.gradebook import Autograde
 from grader.judge import judge_exercise
-from grader.sandbox import Mode, Policy, Sandbox, SandboxError, forkserver, limits, mounts
+from grader.sandbox import Mode, Policy, Sandbox, SandboxError, limits, mounts, orders
 from grader.sandbox.confinement import Places, Walls
 from grader.sandbox.landlock import Access
 from grader.sandbox.mounts import View
@@ -38,7 +38,8 @@ GPU = Policy(mode=Mode.NAMESPACES, gpu=True)
 # choosing -------------------------------------------------------------------------------------------------------------
 
 
-def test_auto_takes_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gpu, "_DRIVER", tmp_path)
     for there, device in ((True, "cuda"), (False, "cpu")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
         assert chosen("auto") == device
@@ -148,11 +149,11 @@ def test_addresses_are_not_counted_where_cuda_maps_whole_gpus(monkeypatch: pytes
 
 def test_kernels_see_no_gpu_unless_the_policy_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
-    assert forkserver._environment(Policy())["CUDA_VISIBLE_DEVICES"] == ""
-    found = forkserver._environment(GPU)
+    assert orders._environment(Policy())["CUDA_VISIBLE_DEVICES"] == ""
+    found = orders._environment(GPU)
     assert found["CUDA_VISIBLE_DEVICES"] == "3" and 0 < float(found["ATTENTION_GPU_SHARE"]) * GPU.gpu_kernels < 1
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert "CUDA_VISIBLE_DEVICES" not in forkserver._environment(GPU)
+    assert "CUDA_VISIBLE_DEVICES" not in orders._environment(GPU)
 
 
 @pytest.mark.slow
