@@ -1,5 +1,4 @@
-"""`python -m grader VERB`."""
+if __name__ == "__main__":
+    from grader.cli import main  # not above: each worker of a pool runs this file too, under another name
 
-from grader.cli import main
-
-main()
+    main()

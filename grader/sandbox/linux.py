@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 __all__ = [
-    "MACHINE", "capset", "drop_bounding_set", "mount", "parent_death_signal", "pivot_root_here", "prctl",
+    "MACHINE", "capset", "collapse", "drop_bounding_set", "mount", "parent_death_signal", "pivot_root_here", "prctl",
     "set_read_only", "syscall", "unmount", "unshare",
 ]  # fmt: skip
 
@@ -30,6 +30,9 @@ PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_S
 CAPABILITY_VERSION_3 = 0x20080522
 CAP_DAC_READ_SEARCH = 2
 
+# from asm-generic/mman-common.h
+MADV_COLLAPSE = 25
+
 MOUNT_SETATTR = 442  # the same number on both machines
 PIVOT_ROOT = 155 if MACHINE == "x86_64" else 41
 
@@ -46,6 +49,12 @@ def _checked(result: int, what: str) -> int:
 def syscall(number: int, *arguments: Any, what: str) -> int:
     """Make a system call by number. Raises OSError, named by `what`."""
     return _checked(_libc.syscall(ctypes.c_long(number), *arguments), what)
+
+
+def collapse(start: int, length: int) -> None:
+    """madvise(2): put this memory into large pages now."""
+    advice = ctypes.c_int(MADV_COLLAPSE)
+    _checked(_libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), advice), "collapsing memory")
 
 
 def unshare(flags: int) -> None:

@@ -25,6 +25,7 @@ from typing import Any
 
 from grader.sandbox import linux
 from grader.sandbox.body import CHANNELS, Order
+from grader.sandbox.pages import use_large_pages
 from grader.sandbox.preload import preload
 from grader.sandbox.supervisor import children_of, supervise
 
@@ -53,6 +54,7 @@ def main(arguments: list[str]) -> int:
         return 3
     gc.collect()
     gc.freeze()  # what is loaded now is never collected, so the collector does not write to pages that forks share
+    use_large_pages()
     _serve(control, os.getppid())
     shutil.rmtree(arguments[1], ignore_errors=True)
     return 0

@@ -44,12 +44,12 @@ class Classes:
     def __init__(self, course: Course) -> None:
         self.course = course
 
-    def ours(self, number: int, jobs: int, *, again: bool = False) -> tuple[Run, ...]:
+    def ours(self, number: int, jobs: int, *, cores: int | None = None, again: bool = False) -> tuple[Run, ...]:
         """A class in `jobs` processes; `again` adds the run after it, in which nothing has changed."""
         with fresh(self.course, number) as root:
             command = [sys.executable, "-m", "grader", "autograde", *self.course.lessons, f"--jobs={jobs}"]
             begun = time.time()
-            first = measured(command, root, fine=(0, 1))
+            first = measured(command, root, fine=(0, 1), cores=cores)
             stored = sorted(file.stat().st_mtime - begun for file in (root / ".grading" / "ledgers").rglob("*.json"))
             runs = [replace(first, results=tuple(stored))]
             if again:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import threading
 import time
@@ -42,13 +43,15 @@ class Run:
         return Run(self.seconds + other.seconds, max(self.peak, other.peak))
 
 
-def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)) -> Run:
+def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,), cores: int | None = None) -> Run:
     """Run a command in a folder. Raises SystemExit with what it said where it ends with another code than a fine one.
 
     fine: exit codes; () for any
+    cores: how many it may use; all unless given
     """
     begun = time.monotonic()
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    with _only(cores):
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     peak = 0
     ended = threading.Event()
 
@@ -66,6 +69,17 @@ def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)
     if fine and process.returncode not in fine:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said[-3000:]}")
     return Run(seconds, peak)
+
+
+@contextmanager
+def _only(cores: int | None) -> Iterator[None]:
+    """What is started in the block runs on so many cores; whoever looks at its memory does not."""
+    ours = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(ours)[:cores])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, ours)
 
 
 def _memory(pid: int) -> int:
