@@ -33,8 +33,9 @@ __all__ = ["Job", "LocalPool", "Pool", "Setting", "work"]
 TRIES = 2
 """A worker that dies takes the submissions of the others with it; each is given another worker this often in all."""
 
-_LOADED = ("grader.grade", "grader.diagnosis", "grader.release")
-"""What workers need, loaded once in the process that they are forked from; the hidden checks and faults are added."""
+_LOADED = ("grader.grade", "grader.release")
+"""What workers need, loaded once in the process that they are forked from. Not what is hidden: that process outlives a
+run, and the next one may be there because a hidden check was changed."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,7 @@ class LocalPool:
         """Begin to load what workers and kernels need, without waiting: for who has something to do meanwhile."""
         if self._kernels is None:
             self._kernels = ForkServer(forking=can_fork())
-            hidden = sorted((self._course.solutions / "hidden").rglob("*.py"))
-            names = (".".join(path.relative_to(self._course.root).with_suffix("").parts) for path in hidden)
-            self._context.set_forkserver_preload([*_LOADED, *names])
+            self._context.set_forkserver_preload(list(_LOADED))
             forkserver.ensure_running()
 
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:

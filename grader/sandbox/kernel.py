@@ -48,10 +48,10 @@ class Incident:
 class Sandbox:
     """Confined kernels under one policy, from one fork server that starts with the first of them.
 
-    orders: the line to somebody else's fork server, to be used instead for as long as it is there
-
     with Sandbox(policy, course_root=root) as sandbox, sandbox.kernel() as kernel: ...
 
+    orders: the line to a fork server that is somebody else's, to be used for as long as it is there; the policy's mode
+        is decided then
     For one thread of one process; after a fork the child starts a server of its own. Raises SandboxError where the
     policy's mode cannot be had on this host, or the walls turn out not to hold.
     """
@@ -59,7 +59,6 @@ class Sandbox:
     def __init__(
         self, policy: Policy | None = None, *, course_root: Path | None = None, orders: Orders | None = None
     ) -> None:
-        # whoever has a server has decided
         self.policy = policy if policy and orders else decide(policy or Policy())
         self._course_root = course_root
         self._view = View.of_host(self.policy, course_root)

@@ -16,7 +16,8 @@ from attnlab.verdict import AnswerError, Verdict
 from grader.course import Course
 from grader.sandbox import Mode, Policy, Sandbox, SandboxError
 from grader.sandbox.canary import prove, try_walls
-from grader.sandbox.probe import probe
+from grader.sandbox.forkserver import ForkServer
+from grader.sandbox.probe import best, probe
 from tests.grader.sandbox.conftest import all_gone, cells, descendants, of_kernels, open_files, text
 
 pytestmark = pytest.mark.slow
@@ -300,3 +301,22 @@ def test_a_killed_fork_server_is_started_again(course: Course) -> None:
             assert not kernel.alive
         with own.kernel() as kernel:
             assert text(kernel.run(cells("1 + 1")).cells[0]) == "2"
+
+
+def test_a_fork_server_of_somebody_else_is_used_while_it_is_there(course: Course) -> None:
+    server = ForkServer()
+    try:
+        policy = Policy(mode=best(), unsafe=True)
+        with Sandbox(policy, course_root=course.root, orders=server.ready()) as own:
+            with own.kernel() as kernel:
+                assert text(kernel.run(cells("1 + 1")).cells[0]) == "2"
+                assert own._server is None
+            assert server._process is not None
+            server._process.kill()
+            server._process.wait()
+            with own.kernel() as kernel:
+                assert text(kernel.run(cells("1 + 2")).cells[0]) == "3"
+                assert own._server is not None
+    finally:
+        server.close()
+    assert not server.folder.exists()
