@@ -32,14 +32,19 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
     (one,) = classes.ours(few, 1)
     said(f"ours, {few} submissions, 2 workers")
     (two,) = classes.ours(few, 2)
+    between = (few + many) // 2
+    said(f"ours, {between} submissions, 2 workers")
+    (half,) = classes.ours(between, 2)
     said(f"ours, {many} submissions, 2 workers, and again with nothing changed")
     large, rerun = classes.ours(many, 2, again=True)
     base += classes.stock(sample - sample // 2)  # so that what else the machine does counts for both
+    middle = (two.seconds + large.seconds) / 2  # as `between` lies in the middle
     rows = [
         ("stock `nbgrader autograde`", sample, base),
         ("ours, 1 worker on one core", few, alone),
         ("ours, 1 worker", few, one),
         ("ours, 2 workers", few, two),
+        ("ours, 2 workers", between, half),
         ("ours, 2 workers", many, large),
         ("ours, nothing changed", many, rerun),
     ]
@@ -63,8 +68,8 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
         f"- from 1 to 2 workers on the same cores: {one.seconds / two.seconds:.2f} times; one worker leaves less of the"
         " second core idle than it seems, since the kernel's end and the gradebook's writer run beside it",
         f"- from {few} to {many} submissions: {large.seconds / two.seconds:.2f} times the seconds for"
-        f" {many / few:g} times the work; {1000 * two.slope:.0f} ms a submission of {few} from the first result on,"
-        f" {1000 * large.slope:.0f} ms of {many}; the first result is there after {two.results[0]:.1f} s",
+        f" {many / few:g} times the work; {between} take {100 * (half.seconds / middle - 1):+.1f} % beside"
+        f" the straight line between the two; the first result is there after {two.results[0]:.1f} s",
         "",
     ]
 

@@ -33,11 +33,6 @@ class Run:
     peak: int
     results: tuple[float, ...] = ()
 
-    @property
-    def slope(self) -> float:
-        """Seconds a result, from the first to the last."""
-        return (self.results[-1] - self.results[0]) / (len(self.results) - 1)
-
     def __add__(self, other: Run) -> Run:
         """One after the other."""
         return Run(self.seconds + other.seconds, max(self.peak, other.peak))
