@@ -68,7 +68,7 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
         f"- from 1 to 2 workers on the same cores: {one.seconds / two.seconds:.2f} times; one worker leaves less of the"
         " second core idle than it seems, since the kernel's end and the gradebook's writer run beside it",
         f"- from {few} to {many} submissions: {large.seconds / two.seconds:.2f} times the seconds for"
-        f" {many / few:g} times the work; {between} take {100 * (half.seconds / middle - 1):+.1f} % beside"
+        f" {many / few:g} times the work; {between} take {100 * (half.seconds / middle - 1):+.1f} % off"
         f" the straight line between the two; the first result is there after {two.results[0]:.1f} s",
         "",
     ]
