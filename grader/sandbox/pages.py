@@ -18,7 +18,7 @@ SIZE = 2 << 20
 def use_large_pages() -> int:
     """Put what this process has in memory of its own into large pages. Returns how many there are now.
 
-    With 240 MB of loaded modules, a kernel's two forks and ends take 10 ms instead of 36. A system that has no such
+    With 240 MB of loaded modules, a kernel's two forks and ends take 12 ms instead of 36. A system that has no such
     pages (they can be made on demand since Linux 6.1), or none left, refuses, and nothing is lost.
     """
     done = 0
