@@ -32,12 +32,8 @@ class Keys:
 
     def key(self, data: bytes, lesson: str) -> str:
         """The name of the result for this submission of this lesson."""
-        parts = [hashlib.sha256(data).hexdigest(), self._grader, self._lessons[lesson], self.device, self._policy]
+        parts = [hashlib.sha256(data).hexdigest(), self._grader, self._lessons[lesson], self.device, self.policy.digest]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-    @cached_property
-    def _policy(self) -> str:
-        return self.policy.digest
 
     @cached_property
     def _grader(self) -> str:

@@ -59,11 +59,14 @@ class Grader:
             if lesson is None:
                 return Graded(nbformat.v4.new_notebook(), Ledger(None, (), str(reason)))
             return ungraded(self.masters[lesson], self.course.lesson(lesson), str(reason))
+        if found not in self._frames:
+            self._frames[found] = nbformat.reads(self.masters[found], as_version=4)
         return self._run(self.course.lesson(found), frame(self._frames[found], cells), seed)
 
     @cached_property
-    def _frames(self) -> Mapping[str, nbformat.NotebookNode]:
-        return {name: nbformat.reads(text, as_version=4) for name, text in self.masters.items()}
+    def _frames(self) -> dict[str, nbformat.NotebookNode]:
+        """The master notebooks of those lessons that were graded: nbgrader takes a while to make each."""
+        return {}
 
     @cached_property
     def _diagnosis(self) -> Diagnosis:

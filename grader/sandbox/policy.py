@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 __all__ = ["GPU_SHARE", "Mode", "Policy", "PolicyError"]
@@ -108,7 +109,7 @@ class Policy:
         except (TypeError, ValueError) as error:
             raise PolicyError(str(error)) from None
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hexadecimal name of this policy, for cache keys: equal policies have equal digests."""
         text = json.dumps(self.to_json(), sort_keys=True)
