@@ -84,16 +84,17 @@ class Cache:
         """The result of this name, or None. A file that cannot be read counts as not there."""
         try:
             record = json.loads(self._path(key).read_text(encoding="utf-8"))
-            return Graded(nbformat.reads(record["notebook"], as_version=4), Ledger.from_json(record["ledger"]))
-        except (OSError, ValueError, KeyError, TypeError):
+            notebook = nbformat.from_dict(record["notebook"])
+            nbformat.validate(notebook)
+            return Graded(notebook, Ledger.from_json(record["ledger"]))
+        except (OSError, ValueError, KeyError, TypeError, nbformat.ValidationError):
             return None
 
     def put(self, key: str, graded: Graded) -> None:
         """Keep a result under this name."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"notebook": nbformat.writes(graded.notebook), "ledger": graded.ledger.to_json()})
-        write_whole(path, text)
+        write_whole(path, json.dumps({"notebook": graded.notebook, "ledger": graded.ledger.to_json()}))
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}.json"

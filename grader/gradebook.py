@@ -6,13 +6,15 @@ Its database, formgrader, late penalties, feedback and export read what is store
 
 from __future__ import annotations
 
+import copy
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import nbgrader.api
 import nbgrader.converters
 from alembic.config import Config as SchemaConfig
@@ -20,41 +22,22 @@ from alembic.script import ScriptDirectory
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
 from nbgrader.dbutil import _temp_alembic_ini
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    SaveAutoGrades,
-    latesubmissions,
-    saveautogrades,
-)
-from nbgrader.utils import parse_utc, temp_attrs
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import compute_checksum, is_solution, is_task, parse_utc, temp_attrs
 from traitlets import Bool, Enum, List
 
-from grader.cache import Cache, Keys
+from grader.cache import Cache, Keys, write_whole
 from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.gpu import AUTO, DEVICES, chosen, with_device
 from grader.grading import Grading, Here, taken
 from grader.ledger import Graded, Ledger
+from grader.one_gradebook import OneGradebook, one_gradebook
 from grader.records import ledger_file, read_record, write_record
 from grader.release import masters, register
 from grader.sandbox import Mode, Policy
 
-__all__ = ["Autograde", "SaveLedger", "given_by_hand"]
-
-
-class SaveLedger(SaveAutoGrades):  # type: ignore[misc]
-    """Stores the ledger's points. What a cell printed never decides."""
-
-    def _add_score(self, cell: Any, resources: Any) -> None:
-        grade = self.gradebook.find_grade(
-            cell.metadata["nbgrader"]["grade_id"], self.notebook_id, self.assignment_id, self.student_id
-        )
-        ledger: Ledger = resources["ledger"]
-        points = {f"test_{row.name}": row.points for row in ledger.exercises}
-        grade.auto_score = None if ledger.reason else points[cell.metadata["nbgrader"]["grade_id"]]
-        # a manual score is kept and shown for review; an ungraded or broken one asks for a person
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None or ledger.broken
-        self.gradebook.db.commit()
+__all__ = ["Autograde", "given_by_hand"]
 
 
 class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
@@ -68,7 +51,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     device = Enum(DEVICES, default_value=AUTO, help="Where answers are run; auto takes a GPU where there is one.").tag(
         config=True
     )
-    autograde_preprocessors = List([SaveLedger, AssignLatePenalties]).tag(config=True)
+    autograde_preprocessors = List([AssignLatePenalties]).tag(config=True)
 
     def __init__(
         self,
@@ -87,12 +70,14 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         self._masters = masters(self.course)
         self._grading = grading
         self._stored = stored
+        self._gradebook: OneGradebook
+        self._result: Graded  # of the submission that is being stored
 
     def start(self) -> None:
         self._grading = self._grading or self._serial()
         with (
             temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
-            one_gradebook(self.coursedir.db_url, self.coursedir.course_id),
+            one_gradebook(self.coursedir.db_url, self.coursedir.course_id) as self._gradebook,
         ):
             self.enter()
             super().start()
@@ -161,6 +146,8 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Enter student and submission. No file of the student's but the notebook and the time goes any further."""
+        self._result = self._graded(assignment_id, Path(self._format_source(assignment_id, student_id)))
+        self._gradebook.begin()  # only now, since nobody else can write until it is stored
         with temp_attrs(self.coursedir, ignore=["*"]):
             super().init_assignment(assignment_id, student_id)
         time = Path(self._format_source(assignment_id, student_id)) / "timestamp.txt"
@@ -174,13 +161,15 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         resources = self.init_single_notebook_resources(notebook_filename)
         lesson, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
         folder = Path(notebook_filename).parent
-        graded = self._graded(lesson, folder)
-        resources["ledger"] = graded.ledger
-        self.exporter._preprocessors = []
-        for preprocessor in self.autograde_preprocessors:
-            self.exporter.register_preprocessor(preprocessor)
-        output, resources = self.exporter.from_notebook_node(graded.notebook, resources)
-        self.write_single_notebook(output, resources)
+        graded = self._result
+        save(self._gradebook, lesson, student, graded)
+        notebook = copy.deepcopy(graded.notebook)  # the same submission of somebody else has the same result
+        for made in self.autograde_preprocessors:
+            notebook, resources = made(parent=self)(notebook, resources)
+        destination = Path(self._format_dest(lesson, student), f"{lesson}.ipynb")
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(destination, nbformat.writes(notebook) + "\n")
+        self._gradebook.store()
         write_record(self._record(lesson, student), self._key(folder), graded.ledger)
         self._stored(student, graded.ledger)
 
@@ -212,43 +201,31 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         return ledger_file(Path(self.coursedir.root, self.coursedir.autograded_directory).parent, lesson, student)
 
 
-@contextmanager
-def one_gradebook(db_url: str, course_id: str) -> Iterator[None]:
-    """Let nbgrader's autograde step use one gradebook for all submissions; by itself it opens nine for each."""
-    with _OneGradebook(db_url, course_id) as shared, ExitStack() as stack:
-        for module in (nbgrader.converters.autograde, saveautogrades, latesubmissions):
-            stack.enter_context(temp_attrs(module, Gradebook=lambda *_args: shared.lent()))
-        yield
-
-
-class _OneGradebook(Gradebook):  # type: ignore[misc]
-    """A gradebook that outlives the `with` blocks of those it is lent to."""
-
-    def lent(self) -> _Lent:
-        self.db.expire_all()  # whoever opens a gradebook expects to see what is stored
-        return _Lent(self)
-
-
-class _Lent:
-    """Stands for a gradebook in a `with` block and leaves it open after."""
-
-    def __init__(self, gradebook: Gradebook) -> None:
-        self._gradebook = gradebook
-
-    def __enter__(self) -> Gradebook:
-        return self._gradebook
-
-    def __exit__(self, *_: object) -> None:
-        self._gradebook.db.rollback()  # what was not committed is dropped, as closing would
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._gradebook, name)
-
-
 def _schema() -> str:
     """The version of nbgrader's database; nbgrader itself asks a command for it, which takes seconds."""
     with _temp_alembic_ini("sqlite://") as file:
         return str(ScriptDirectory.from_config(SchemaConfig(file)).get_current_head())
+
+
+def save(gradebook: Gradebook, lesson: str, student: str, graded: Graded) -> None:
+    """Enter the ledger's points into a submission that the gradebook knows. What a cell printed never decides.
+
+    As nbgrader does it, points that a person gave stay, and an exercise that was not touched gets a comment.
+    """
+    submitted = gradebook.find_submission_notebook(lesson, lesson, student)
+    ledger = graded.ledger
+    points = {f"test_{row.name}": row.points for row in ledger.exercises}
+    for grade in submitted.grades:
+        grade.auto_score = None if ledger.reason else points[grade.name]
+        # a manual score is kept and shown for review; an ungraded or broken one asks for a person
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None or ledger.broken
+    comments = {comment.name: comment for comment in submitted.comments}
+    for cell in graded.notebook.cells:
+        if is_solution(cell) or is_task(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) and not is_task(cell)
+            comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if untouched else None
+    gradebook.db.commit()
+    gradebook.db.expire_all()  # the database computes sums from these points
 
 
 def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
@@ -81,7 +81,7 @@ class Ledger:
                     "name": row.name,
                     "points": row.points,
                     "max_points": row.max_points,
-                    "checks": [asdict(check) for check in row.checks],
+                    "checks": [{**vars(check)} for check in row.checks],
                 }
                 for row in self.exercises
             ],

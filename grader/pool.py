@@ -147,6 +147,9 @@ class LocalPool:
         return ProcessPoolExecutor(self._jobs, mp_context=self._context, initializer=_begin, initargs=given)
 
     def _done(self, done: Future[Graded], job: Job, result: Future[Graded], tries: int) -> None:
+        if done.cancelled():  # the run ends without it
+            result.cancel()
+            return
         error = done.exception()
         if error is None:
             result.set_result(done.result())

@@ -19,7 +19,7 @@ def ledger_file(grading: Path, lesson: str, student: str) -> Path:
 def write_record(path: Path, key: str, ledger: Ledger) -> None:
     """Keep a ledger with the name of the result that it is of."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps({"key": key, "ledger": ledger.to_json()}, indent=1, ensure_ascii=False))
+    write_whole(path, json.dumps({"key": key, "ledger": ledger.to_json()}, ensure_ascii=False))
 
 
 def read_record(path: Path) -> tuple[str, Ledger] | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 import sys
+import types
 from collections.abc import Iterable, Iterator
 
-__all__ = ["MODULES", "preload", "without_debugger"]
+__all__ = ["MODULES", "preload", "without_compiler", "without_debugger"]
 
 MODULES = (
     # what the course's notebooks import
     "torch", "torch.nn.functional", "torch.utils.data", "numpy", "numpy.random", "ipywidgets", "plotly.graph_objects",
     "plotly.io", "plotly.validators", "anywidget", "safetensors.torch",
-    "torch._dynamo",  # optimizers ask for it, and some plain operations; it takes more than a second
     # the kernel
     "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.comm.manager", "nbformat",
     "tornado.platform.asyncio", "asyncio.runners", "psutil",
@@ -36,6 +37,7 @@ def preload() -> list[str]:
             importlib.import_module(name)
         except Exception as error:  # a kernel that lacks it still runs what does not need it
             missing.append(f"{name}: {type(error).__name__}: {error}")
+    without_compiler()
     return missing
 
 
@@ -46,6 +48,22 @@ def without_debugger() -> None:
         importlib.import_module("ipykernel.debugger")
     finally:
         del sys.modules["debugpy"]
+
+
+def without_compiler() -> None:
+    """Let PyTorch's plain operations run without its compiler, which they load to be left alone by it.
+
+    A comparison on the meta device does so, and it takes more than a second. Who compiles something still can.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    hiding = torch._disable_dynamo(lambda: None).__code__
+    hidden = hiding.co_freevars.index("fn")
+    for function in gc.get_objects():
+        if type(function) is types.FunctionType and function.__code__ is hiding:
+            plain = function.__closure__[hidden].cell_contents
+            plain.__dynamo_disable = plain  # where the hiding function keeps what the compiler would make of it
 
 
 def _modules_of(package: str) -> Iterator[str]:
