@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from grader.gradebook import Autograde
 
 __all__ = ["Row", "autograde"]
+
+
+_log = logging.getLogger("nbgrader.autograde")
+_log.setLevel(logging.ERROR)  # what could not be stored, and why; the rest is in the rows
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,7 @@ def _steps(
                 stored=partial(stored, lesson),
             )
         )  # fmt: skip
+        made[-1].log = _log
     return made
 
 

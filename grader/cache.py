@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import nbformat
-
 import attnlab
 import grader
 from grader.course import Course
@@ -82,6 +80,8 @@ class Cache:
 
     def get(self, key: str) -> Graded | None:
         """The result of this name, or None. A file that cannot be read counts as not there."""
+        import nbformat  # not above: workers can begin to load meanwhile
+
         try:
             record = json.loads(self._path(key).read_text(encoding="utf-8"))
             notebook = nbformat.from_dict(record["notebook"])

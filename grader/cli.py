@@ -55,10 +55,21 @@ def main() -> None:
     except (CourseError, SandboxError) as error:
         err.print(str(error), markup=False, highlight=False, soft_wrap=True, style="red")
         sys.exit(WRONG_CALL)
-    except Exception:
+    except Exception as error:
+        if type(error).__module__ == "sqlalchemy.exc":  # not imported: most verbs need no gradebook
+            err.print(_gradebook_words(error), markup=False, highlight=False, soft_wrap=True, style="red")
+            sys.exit(WRONG_CALL)
         err.print_exception(show_locals=False)
         err.print("This is a fault of the grader, not of your files. Nothing that was stored is lost.")
         sys.exit(OUR_FAULT)
+
+
+def _gradebook_words(error: Exception) -> str:
+    return (
+        f"The gradebook cannot be used: {getattr(error, 'orig', None) or error}. It is .grading/gradebook.db unless your"
+        " nbgrader_config.py names another. Copy it before you change anything: after an upgrade of nbgrader, 'nbgrader db"
+        " upgrade' brings it up to date; a damaged one is replaced by an older copy, and what it lacks is graded again."
+    )
 
 
 @app.callback()

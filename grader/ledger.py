@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING, Any
 
 from attnlab.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 __all__ = ["FORMAT", "ExerciseRow", "Graded", "Ledger"]
 
