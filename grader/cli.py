@@ -66,9 +66,10 @@ def main() -> None:
 
 def _gradebook_words(error: Exception) -> str:
     return (
-        f"The gradebook cannot be used: {getattr(error, 'orig', None) or error}. It is .grading/gradebook.db unless your"
-        " nbgrader_config.py names another. Copy it before you change anything: after an upgrade of nbgrader, 'nbgrader db"
-        " upgrade' brings it up to date; a damaged one is replaced by an older copy, and what it lacks is graded again."
+        f"The gradebook cannot be used: {getattr(error, 'orig', None) or error}. It is .grading/gradebook.db unless"
+        " nbgrader_config.py names another. Keep a copy of it before you change anything. After an upgrade of nbgrader,"
+        " 'nbgrader db upgrade' brings it up to date; a damaged one can be replaced by an older copy, and what that"
+        " lacks is stored again, but for points given by hand since."
     )
 
 

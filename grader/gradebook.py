@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,20 @@ import nbgrader.api
 import nbgrader.converters
 from alembic.config import Config as SchemaConfig
 from alembic.script import ScriptDirectory
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.converters import NbGraderException
 from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_solution, is_task, parse_utc, temp_attrs
+from sqlalchemy import select
 from traitlets import Bool, Enum, List
 
 from grader.cache import Cache, Keys, write_whole
@@ -137,12 +147,18 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         known = read_record(self._record(assignment_id, student_id))
         folder = Path(self._format_source(assignment_id, student_id))
         destination = Path(self._format_dest(assignment_id, student_id))
-        if known and not self.force and destination.exists() and known[0] == self._key(folder):
+        same = known and known[0] == self._key(folder) and self._known.get(student_id) == points_of(known[1])
+        if known and same and not self.force and destination.exists():
             self.log.info("Unchanged: %s", folder)
             self._stored(student_id, known[1])
             return False
         shutil.rmtree(destination, ignore_errors=True)
         return True
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, float | None]]:
+        """What the gradebook held of the lesson when the step began; it may have been replaced since it was written."""
+        return known_points(self._gradebook, self.coursedir.assignment_id)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Enter student and submission. No file of the student's but the notebook and the time goes any further."""
@@ -213,12 +229,11 @@ def save(gradebook: Gradebook, lesson: str, student: str, graded: Graded) -> Non
     As nbgrader does it, points that a person gave stay, and an exercise that was not touched gets a comment.
     """
     submitted = gradebook.find_submission_notebook(lesson, lesson, student)
-    ledger = graded.ledger
-    points = {f"test_{row.name}": row.points for row in ledger.exercises}
+    points = points_of(graded.ledger)
     for grade in submitted.grades:
-        grade.auto_score = None if ledger.reason else points[grade.name]
+        grade.auto_score = points[grade.name]
         # a manual score is kept and shown for review; an ungraded or broken one asks for a person
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None or ledger.broken
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None or graded.ledger.broken
     comments = {comment.name: comment for comment in submitted.comments}
     for cell in graded.notebook.cells:
         if is_solution(cell) or is_task(cell):
@@ -226,6 +241,27 @@ def save(gradebook: Gradebook, lesson: str, student: str, graded: Graded) -> Non
             comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if untouched else None
     gradebook.db.commit()
     gradebook.db.expire_all()  # the database computes sums from these points
+
+
+def points_of(ledger: Ledger) -> dict[str, float | None]:
+    """Grade id to points, as a gradebook holds them; None where a person must give them."""
+    return {f"test_{row.name}": None if ledger.reason else row.points for row in ledger.exercises}
+
+
+def known_points(gradebook: Gradebook, lesson: str) -> dict[str, dict[str, float | None]]:
+    """Student to grade id to automatic points, for every submission of a lesson that the gradebook holds."""
+    rows = gradebook.db.execute(
+        select(SubmittedAssignment.student_id, BaseCell.name, Grade.auto_score)
+        .join_from(Grade, BaseCell, Grade.cell_id == BaseCell.id)
+        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == lesson)
+    )
+    found: dict[str, dict[str, float | None]] = {}
+    for student, grade_id, points in rows:
+        found.setdefault(student, {})[grade_id] = points
+    return found
 
 
 def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:

@@ -12,14 +12,16 @@ from contextlib import ExitStack, closing, contextmanager
 import nbgrader.converters
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import latesubmissions
-from sqlalchemy.orm import Session, scoped_session, sessionmaker
 from nbgrader.utils import temp_attrs
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 __all__ = ["OneGradebook", "one_gradebook"]
 
 
 class OneGradebook(Gradebook):  # type: ignore[misc]
     """A gradebook that stays open after a `with` block, until it is closed. Nothing is kept before `store`."""
+
+    db: scoped_session[_Patient]
 
     def __init__(self, db_url: str, course_id: str) -> None:
         super().__init__(db_url, course_id)

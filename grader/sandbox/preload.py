@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 import pkgutil
 import sys
 import types
@@ -59,10 +60,9 @@ def without_compiler() -> None:
     if torch is None:
         return
     hiding = torch._disable_dynamo(lambda: None).__code__
-    hidden = hiding.co_freevars.index("fn")
     for function in gc.get_objects():
         if type(function) is types.FunctionType and function.__code__ is hiding:
-            plain = function.__closure__[hidden].cell_contents
+            plain = inspect.getclosurevars(function).nonlocals["fn"]
             plain.__dynamo_disable = plain  # where the hiding function keeps what the compiler would make of it
 
 

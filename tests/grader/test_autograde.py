@@ -142,6 +142,45 @@ def test_some_students_alone(class_of: Any, one_by_one: Path) -> None:
     assert ledgers(root) == {who: ledgers(one_by_one)[who] for who in ("carl", "ken")}
 
 
+def test_a_gradebook_that_was_lost_or_replaced_is_filled_again(class_of: Any, one_by_one: Path) -> None:
+    root = class_of()
+    book = root / ".grading" / "gradebook.db"
+    run(root, "grader", "autograde", LESSON, "--student=carl")
+    shutil.copy(book, root / "older.db")
+    run(root, "grader", "autograde", LESSON, code=1)
+    shutil.copy(root / "older.db", book)
+    run(root, "grader", "autograde", LESSON, code=1)
+    assert gradebook(root) == gradebook(one_by_one)
+    book.unlink()
+    run(root, "grader", "autograde", LESSON, code=1)
+    assert gradebook(root) == gradebook(one_by_one)
+
+
+def test_a_gradebook_that_cannot_be_read_is_a_sentence(class_of: Any) -> None:
+    root = class_of()
+    (root / ".grading" / "gradebook.db").write_text("not a database")
+    done = subprocess.run(command("grader", "autograde", LESSON), cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("The gradebook cannot be used: file is not a database. It is .grading/gradebook.db")
+    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_stored_is_named_and_nothing_of_it_is_kept(class_of: Any, one_by_one: Path) -> None:
+    root = class_of()
+    run(root, "grader", "autograde", LESSON, "--student=ada")
+    with sqlite3.connect(root / ".grading" / "gradebook.db") as db:
+        db.execute("create trigger full before update on grade begin select raise(abort, 'disk is full'); end")
+    done = subprocess.run(command("grader", "autograde", LESSON), cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "exception calling callback" not in done.stderr
+    assert "for student 'carl'" in done.stderr and "disk is full" in done.stderr
+    assert {row[0] for row in gradebook(root)["grades"]} == {"ada"}
+    with sqlite3.connect(root / ".grading" / "gradebook.db") as db:
+        db.execute("drop trigger full")
+    run(root, "grader", "autograde", LESSON, code=1)
+    assert gradebook(root) == gradebook(one_by_one)
+
+
 def test_nothing_to_grade_is_said(class_of: Any) -> None:
     root = class_of()
     done = subprocess.run(

@@ -32,6 +32,19 @@ def test_a_server_that_does_not_start_is_an_error(monkeypatch: pytest.MonkeyPatc
         ForkServer().ready()
 
 
+@pytest.mark.parametrize("after", [0.0, 1.5, 6.0])
+def test_a_server_that_is_not_needed_ends_without_a_word(after: float) -> None:
+    program = f"""if __name__ == "__main__":
+        import time
+        from grader.sandbox.forkserver import ForkServer
+        server = ForkServer()
+        time.sleep({after})
+        server.close()
+        print(server._process, server.folder.exists())"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("None False\n", "")
+
+
 @pytest.mark.parametrize("mode", list(Mode), ids=str)
 def test_kernels_start_where_torch_cannot_be_forked(
     mode: Mode, course: Course, monkeypatch: pytest.MonkeyPatch

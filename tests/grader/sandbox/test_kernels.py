@@ -86,6 +86,17 @@ def test_what_a_first_cell_imports_is_there_already(sandbox: Sandbox) -> None:
     assert int(text(executed.cells[2])) <= 5
 
 
+def test_plain_operations_load_no_compiler_and_who_wants_it_has_it(sandbox: Sandbox) -> None:
+    notebook = cells(
+        "import sys, torch\nrow = torch.arange(4, device='meta')\n(row[:, None] >= row[None, :]).shape",
+        "adam = torch.optim.Adam(torch.nn.Linear(2, 2).parameters())\nprint('torch._dynamo' in sys.modules)",
+        "doubled = torch.compile(lambda x: 2 * x, backend='eager')\nprint(doubled(torch.ones(2)).tolist())",
+    )
+    with sandbox.kernel() as kernel:
+        executed = kernel.run(notebook)
+    assert [text(cell) for cell in executed.cells[1:]] == ["False\n", "[2.0, 2.0]\n"]
+
+
 def test_kernels_draw_different_numbers_and_hash_alike(sandbox: Sandbox) -> None:
     notebook = cells(
         "import torch, numpy, random; torch.rand(1).item(), numpy.random.rand(), random.random(), hash('a')"
