@@ -25,8 +25,11 @@ from grader.sandbox import Policy
 from grader.sandbox.probe import decide
 
 if TYPE_CHECKING:
+    from traitlets.config import Config
+
     from grader.cluster import DaskPool
     from grader.gradebook import Autograde
+    from grader.one_gradebook import OneGradebook
 
 __all__ = ["Row", "autograde"]
 
@@ -92,19 +95,37 @@ def autograde(
         for folder in new:
             with suppress(Unreadable):
                 grading.ask(taken(course, folder), folder.name)
-        from nbgrader.converters import NbGraderException  # not above: it takes a while, and workers have begun now
+        _store(course, lessons, students, grading, begun, keep)
+    return tuple(rows)
 
-        steps = _steps(course, lessons, students, grading, keep)
-        try:
+
+def _store(
+    course: Course,
+    lessons: Sequence[str],
+    students: Sequence[str],
+    grading: Grading,
+    begun: Callable[[int], None],
+    stored: Callable[[str, str, Ledger], None],
+) -> None:
+    """Ask for every submission, and store each when it is its turn."""
+    # not at the top: nbgrader takes a while to load, and workers have begun now
+    from nbgrader.converters import NbGraderException
+
+    from grader.one_gradebook import one_gradebook
+    from grader.settings import settings
+
+    config = settings(course)
+    try:
+        with one_gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
+            steps = _steps(course, config, lessons, students, grading, gradebook, stored)
             for step in steps:
                 step.enter()
             # all lessons before the first is stored, so that no core waits for the writer between two of them
             begun(sum(step.ask() for step in steps))
             for step in steps:
                 step.start()
-        except NbGraderException as error:
-            raise CourseError(str(error)) from None
-    return tuple(rows)
+    except NbGraderException as error:
+        raise CourseError(str(error)) from None
 
 
 def _new(course: Course, lessons: Sequence[str], students: Sequence[str], force: bool) -> Iterator[Path]:
@@ -120,19 +141,19 @@ def _new(course: Course, lessons: Sequence[str], students: Sequence[str], force:
 
 def _steps(
     course: Course,
+    common: Config,
     lessons: Sequence[str],
     students: Sequence[str],
     grading: Grading,
+    gradebook: OneGradebook,
     stored: Callable[[str, str, Ledger], None],
 ) -> list[Autograde]:
     """The autograde steps of a run: for each lesson and student, or pattern of students."""
     from nbgrader.coursedir import CourseDirectory
 
     from grader.gradebook import Autograde
-    from grader.settings import settings
 
     made = []
-    common = settings(course)
     for lesson, student in itertools.product(lessons, dict.fromkeys(students)):
         config = copy.deepcopy(common)
         config.CourseDirectory.assignment_id = lesson
@@ -141,7 +162,7 @@ def _steps(
         made.append(
             Autograde(
                 coursedir=coursedir, config=config, course=course, force=grading.force, grading=grading,
-                stored=partial(stored, lesson),
+                gradebook=gradebook, stored=partial(stored, lesson),
             )
         )  # fmt: skip
         made[-1].log = _log

@@ -9,17 +9,14 @@ from __future__ import annotations
 import copy
 import shutil
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import nbgrader.api
 import nbgrader.converters
-from alembic.config import Config as SchemaConfig
-from alembic.script import ScriptDirectory
 from nbgrader.api import (
     Assignment,
     BaseCell,
@@ -30,7 +27,6 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.converters import NbGraderException
-from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_solution, is_task, parse_utc, temp_attrs
 from sqlalchemy import select
@@ -68,11 +64,13 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         *args: Any,
         course: Course | None = None,
         grading: Grading | None = None,
+        gradebook: OneGradebook | None = None,
         stored: Callable[[str, Ledger], None] = lambda *_: None,
         **kwargs: Any,
     ) -> None:
         """course: that of the coursedir, where it has been read already
         grading: where results come from; unless given they are made here, one after another
+        gradebook: one that is open, for a run of several steps
         stored: called with student and ledger when a submission is in the gradebook, or was and still is
         """
         super().__init__(*args, **kwargs)
@@ -80,15 +78,16 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         self._masters = masters(self.course)
         self._grading = grading
         self._stored = stored
-        self._gradebook: OneGradebook
+        self._gradebook = gradebook
         self._result: Graded  # of the submission that is being stored
 
     def start(self) -> None:
         self._grading = self._grading or self._serial()
-        with (
-            temp_attrs(self.coursedir, get_existing_timestamp=_timestamp),
-            one_gradebook(self.coursedir.db_url, self.coursedir.course_id) as self._gradebook,
-        ):
+        with ExitStack() as stack:
+            stack.enter_context(temp_attrs(self.coursedir, get_existing_timestamp=_timestamp))
+            if self._gradebook is None:
+                book = one_gradebook(self.coursedir.db_url, self.coursedir.course_id)
+                self._gradebook = stack.enter_context(book)
             self.enter()
             super().start()
 
@@ -97,15 +96,12 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         name = self.coursedir.assignment_id
         lesson = self.course.lesson(name)
         wanted = {f"test_{exercise}": points for exercise, points in lesson.points.items()}
-        place = self.coursedir.db_url, self.coursedir.course_id
-        with temp_attrs(nbgrader.api, get_alembic_version=_schema), Gradebook(*place) as gradebook:
-            try:
-                notebook = gradebook.find_notebook(name, name)
-                if {cell.name: cell.max_score for cell in notebook.grade_cells} == wanted:
-                    return
-            except MissingEntry:
-                pass
-        register(self.course, lesson, *place)
+        with suppress(MissingEntry):
+            cells = self._book.find_notebook(name, name).grade_cells
+            if {cell.name: cell.max_score for cell in cells} == wanted:
+                return
+        self._book.begin()  # so that nbgrader, which opens one for itself, can write
+        register(self.course, lesson, self.coursedir.db_url, self.coursedir.course_id)
 
     def _serial(self) -> Grading:
         """Results made in this process, through the course's cache. Raises SandboxError where walls cannot be had."""
@@ -158,12 +154,12 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
     @cached_property
     def _known(self) -> dict[str, dict[str, float | None]]:
         """What the gradebook held of the lesson when the step began; it may have been replaced since it was written."""
-        return known_points(self._gradebook, self.coursedir.assignment_id)
+        return known_points(self._book, self.coursedir.assignment_id)
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         """Enter student and submission. No file of the student's but the notebook and the time goes any further."""
         self._result = self._graded(assignment_id, Path(self._format_source(assignment_id, student_id)))
-        self._gradebook.begin()  # only now, since nobody else can write until it is stored
+        self._book.begin()  # only now, since nobody else can write until it is stored
         with temp_attrs(self.coursedir, ignore=["*"]):
             super().init_assignment(assignment_id, student_id)
         time = Path(self._format_source(assignment_id, student_id)) / "timestamp.txt"
@@ -178,14 +174,14 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         lesson, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
         folder = Path(notebook_filename).parent
         graded = self._result
-        save(self._gradebook, lesson, student, graded)
+        save(self._book, lesson, student, graded)
         notebook = copy.deepcopy(graded.notebook)  # the same submission of somebody else has the same result
         for made in self.autograde_preprocessors:
             notebook, resources = made(parent=self)(notebook, resources)
         destination = Path(self._format_dest(lesson, student), f"{lesson}.ipynb")
         destination.parent.mkdir(parents=True, exist_ok=True)
         write_whole(destination, nbformat.writes(notebook) + "\n")
-        self._gradebook.store()
+        self._book.store()
         write_record(self._record(lesson, student), self._key(folder), graded.ledger)
         self._stored(student, graded.ledger)
 
@@ -208,6 +204,12 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         return taken(self.course, folder)
 
     @property
+    def _book(self) -> OneGradebook:
+        if self._gradebook is None:
+            raise RuntimeError("start() has not been called")
+        return self._gradebook
+
+    @property
     def _grading_of_run(self) -> Grading:
         if self._grading is None:
             raise RuntimeError("start() has not been called")
@@ -215,12 +217,6 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
 
     def _record(self, lesson: str, student: str) -> Path:
         return ledger_file(Path(self.coursedir.root, self.coursedir.autograded_directory).parent, lesson, student)
-
-
-def _schema() -> str:
-    """The version of nbgrader's database; nbgrader itself asks a command for it, which takes seconds."""
-    with _temp_alembic_ini("sqlite://") as file:
-        return str(ScriptDirectory.from_config(SchemaConfig(file)).get_current_head())
 
 
 def save(gradebook: Gradebook, lesson: str, student: str, graded: Graded) -> None:

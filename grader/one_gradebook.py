@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 
+import nbgrader.api
 import nbgrader.converters
+from alembic.config import Config as SchemaConfig
+from alembic.script import ScriptDirectory
 from nbgrader.api import Gradebook
+from nbgrader.dbutil import _temp_alembic_ini
 from nbgrader.preprocessors import latesubmissions
 from nbgrader.utils import temp_attrs
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
@@ -53,7 +57,15 @@ class _Patient(Session):
 @contextmanager
 def one_gradebook(db_url: str, course_id: str) -> Iterator[OneGradebook]:
     """Have nbgrader's autograde step use one gradebook for the time of the block."""
-    with closing(OneGradebook(db_url, course_id)) as shared, ExitStack() as stack:
+    with temp_attrs(nbgrader.api, get_alembic_version=_schema):
+        opened = OneGradebook(db_url, course_id)
+    with closing(opened) as shared, ExitStack() as stack:
         for module in (nbgrader.converters.autograde, latesubmissions):
             stack.enter_context(temp_attrs(module, Gradebook=lambda *_: shared))
         yield shared
+
+
+def _schema() -> str:
+    """The version of nbgrader's database; nbgrader itself asks a command for it, which takes seconds."""
+    with _temp_alembic_ini("sqlite://") as file:
+        return str(ScriptDirectory.from_config(SchemaConfig(file)).get_current_head())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
 import os
+import statistics
 import subprocess
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +20,7 @@ from unittest.mock import patch
 
 import psutil
 
-__all__ = ["Clock", "Run", "cpu_of", "measured"]
+__all__ = ["Clock", "Run", "cpu_of", "loop_scaling", "mean", "measured"]
 
 _LOOK = 0.5  # seconds between two looks at the memory; to look costs some milliseconds a process
 
@@ -36,6 +39,12 @@ class Run:
     def __add__(self, other: Run) -> Run:
         """One after the other."""
         return Run(self.seconds + other.seconds, max(self.peak, other.peak))
+
+
+def mean(runs: Sequence[Run]) -> Run:
+    """The same command run again and again, as one run."""
+    results = tuple(statistics.fmean(found) for found in zip(*(run.results for run in runs), strict=True))
+    return Run(statistics.fmean(run.seconds for run in runs), max(run.peak for run in runs), results)
 
 
 def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,), cores: int | None = None) -> Run:
@@ -64,6 +73,26 @@ def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)
     if fine and process.returncode not in fine:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said[-3000:]}")
     return Run(seconds, peak)
+
+
+def loop_scaling(rounds: int = 20) -> float:
+    """What this machine makes of two processes at once that share nothing: 2.0 where its cores share nothing."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(_loop, range(2)))  # both have started
+        alone = together = 0.0
+        for _ in range(rounds):
+            alone += pool.submit(_loop).result()
+            together += max(pool.map(_loop, range(2)))
+    return 2 * alone / together
+
+
+def _loop(_: int = 0) -> float:
+    """Seconds for work of a fixed size."""
+    begun = time.perf_counter()
+    table: dict[int, int] = {}
+    for i in range(3_000_000):
+        table[i & 1023] = i
+    return time.perf_counter() - begun
 
 
 @contextmanager
