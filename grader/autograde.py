@@ -19,6 +19,7 @@ from grader.course import Course, CourseError
 from grader.gpu import with_device
 from grader.grading import Grading, taken
 from grader.ledger import Ledger
+from grader.loading import loading
 from grader.pool import LocalPool
 from grader.records import ledger_file
 from grader.sandbox import Policy
@@ -108,11 +109,11 @@ def _store(
     stored: Callable[[str, str, Ledger], None],
 ) -> None:
     """Ask for every submission, and store each when it is its turn."""
-    # not at the top: nbgrader takes a while to load, and workers have begun now
-    from nbgrader.converters import NbGraderException
+    with loading():  # not at the top: nbgrader takes a while, and workers have begun now
+        from nbgrader.converters import NbGraderException
 
-    from grader.one_gradebook import one_gradebook
-    from grader.settings import settings
+        from grader.one_gradebook import one_gradebook
+        from grader.settings import settings
 
     config = settings(course)
     try:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from grader.course import Course
 from grader.ledger import Graded
+from grader.loading import loading
 from grader.sandbox import Policy
 from grader.sandbox.forkserver import ForkServer
 from grader.sandbox.probe import can_fork, decide
@@ -32,10 +33,6 @@ __all__ = ["Job", "LocalPool", "Pool", "Setting", "work"]
 
 TRIES = 2
 """A worker that dies takes the submissions of the others with it; each is given another worker this often in all."""
-
-_LOADED = ("grader.grade", "grader.release")
-"""What workers need, loaded once in the process that they are forked from. Not what is hidden: that process outlives a
-run, and the next one may be there because a hidden check was changed."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ def _begin(setting: Setting, course: Course, orders: Orders) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_end_after, args=(parent.sentinel,), daemon=True).start()
-    _graders[setting] = _grader(setting, course, orders)
+    with loading():
+        _graders[setting] = _grader(setting, course, orders)
 
 
 def _end_after(sentinel: int) -> None:
@@ -118,7 +116,7 @@ class LocalPool:
         """Begin to load what workers and kernels need, without waiting: for who has something to do meanwhile."""
         if self._kernels is None:
             self._kernels = ForkServer(forking=can_fork())
-            self._context.set_forkserver_preload(list(_LOADED))
+            self._context.set_forkserver_preload(["grader.worker"])
             forkserver.ensure_running()
 
     def submit(self, data: bytes, lesson: str) -> Future[Graded]:

@@ -11,7 +11,6 @@ loaded torch cannot be forked.
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import select
@@ -23,6 +22,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from grader.loading import loading
 from grader.sandbox import linux
 from grader.sandbox.body import CHANNELS, Order
 from grader.sandbox.pages import use_large_pages
@@ -46,15 +46,14 @@ def main(arguments: list[str]) -> int:
         packet, descriptors, _, _ = socket.recv_fds(control, _PACKET, _DESCRIPTORS)
         supervise(socket.socket(fileno=descriptors[0]), Order.from_json(packet.decode()), descriptors[1:], os.getppid())
         return 0
-    missing = preload()
+    with loading():
+        missing = preload()
     threads = thread_count()
     with contextlib.suppress(ConnectionError):  # the grader had nothing to run after all
         control.send(json.dumps({"threads": threads, "missing": missing}).encode())
     if threads != 1:
         # a pool of threads does not survive a fork: the child's first parallel operation would wait for it for ever
         return 3
-    gc.collect()
-    gc.freeze()  # what is loaded now is never collected, so the collector does not write to pages that forks share
     use_large_pages()
     _serve(control, os.getppid())
     shutil.rmtree(arguments[1], ignore_errors=True)
