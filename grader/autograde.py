@@ -5,19 +5,17 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cache import Cache, Keys
-from grader.collect import Unreadable
 from grader.course import Course, CourseError
 from grader.gpu import with_device
-from grader.grading import Grading, taken
+from grader.grading import Grading
 from grader.ledger import Ledger
 from grader.loading import loading
 from grader.pool import LocalPool
@@ -79,11 +77,10 @@ def autograde(
         stored(rows[-1])
 
     with ExitStack() as stack:
-        new = list(_new(course, lessons, students, force))
         pool: LocalPool | DaskPool
         if dask is None:
             pool = stack.enter_context(LocalPool(course, policy, jobs=jobs, device=device))
-            if new:
+            if force or _something_is_new(course, lessons, students):
                 pool.load()
             policy = decide(policy)
         else:
@@ -93,9 +90,6 @@ def autograde(
                 warn(sentence)
         grading = Grading(Keys(course, device, policy), Cache(course.grading / "cache"), pool, force)
         lessons = [course.lesson(name).name for name in lessons]
-        for folder in new:
-            with suppress(Unreadable):
-                grading.ask(taken(course, folder), folder.name)
         _store(course, lessons, students, grading, begun, keep)
     return tuple(rows)
 
@@ -109,7 +103,7 @@ def _store(
     stored: Callable[[str, str, Ledger], None],
 ) -> None:
     """Ask for every submission, and store each when it is its turn."""
-    with loading():  # not at the top: nbgrader takes a while, and workers have begun now
+    with loading():  # not at the top: nbgrader takes a while, and so do the workers, who have begun now
         from nbgrader.converters import NbGraderException
 
         from grader.one_gradebook import one_gradebook
@@ -119,8 +113,6 @@ def _store(
     try:
         with one_gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id) as gradebook:
             steps = _steps(course, config, lessons, students, grading, gradebook, stored)
-            for step in steps:
-                step.enter()
             # all lessons before the first is stored, so that no core waits for the writer between two of them
             begun(sum(step.ask() for step in steps))
             for step in steps:
@@ -129,15 +121,18 @@ def _store(
         raise CourseError(str(error)) from None
 
 
-def _new(course: Course, lessons: Sequence[str], students: Sequence[str], force: bool) -> Iterator[Path]:
-    """Submissions that surely are to be graded: without a ledger, or all by `force`. A quick look at names, no more.
+def _something_is_new(course: Course, lessons: Sequence[str], students: Sequence[str]) -> bool:
+    """Whether a submission surely is to be graded, since it has no ledger. A quick look at names, no more.
 
-    Nothing is found where nbgrader's configuration has other folders; the steps ask for everything in their turn.
+    Nothing is found where nbgrader's configuration has other folders; then workers begin when they are asked.
     """
     submitted = course.grading / "submitted"
-    folders = (folder for lesson in lessons for folder in sorted(submitted.glob(f"*/{lesson}")))
-    wanted = (f for f in folders if any(fnmatch(f.parent.name, pattern) for pattern in students))
-    return (f for f in wanted if force or not ledger_file(course.grading, f.name, f.parent.name).exists())
+    return any(
+        not ledger_file(course.grading, lesson, folder.parent.name).exists()
+        for lesson in lessons
+        for folder in submitted.glob(f"*/{lesson}")
+        if any(fnmatch(folder.parent.name, pattern) for pattern in students)
+    )
 
 
 def _steps(
