@@ -13,9 +13,9 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from attnlab.verdict import CheckResult, Verdict
 from grader.course import Course, CourseError
-from grader.gradebook import given_by_hand
 from grader.hidden import clause_of
 from grader.ledger import Ledger
+from grader.points import given_by_hand
 from grader.records import ledger_file, stored_ledgers
 
 __all__ = ["ClassFacts", "Entry", "ExerciseFacts", "Finding", "class_facts", "without_names"]

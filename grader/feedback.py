@@ -16,8 +16,8 @@ from grader.cache import write_whole
 from grader.collect import Unreadable, read_file
 from grader.course import Course, CourseError
 from grader.feedback_page import Given, feedback_page
-from grader.gradebook import given_by_hand
 from grader.ledger import Ledger
+from grader.points import given_by_hand
 from grader.records import stored_ledgers
 
 __all__ = ["GenerateFeedback", "feedback"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import cached_property
@@ -17,19 +17,10 @@ from typing import Any
 
 import nbformat
 import nbgrader.converters
-from nbgrader.api import (
-    Assignment,
-    BaseCell,
-    Grade,
-    Gradebook,
-    MissingEntry,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
+from nbgrader.api import MissingEntry
 from nbgrader.converters import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import compute_checksum, is_solution, is_task, parse_utc, temp_attrs
-from sqlalchemy import select
+from nbgrader.utils import parse_utc, temp_attrs
 from traitlets import Bool, Enum, List
 
 from grader.cache import Cache, Keys, write_whole
@@ -39,11 +30,12 @@ from grader.gpu import AUTO, DEVICES, chosen, with_device
 from grader.grading import Grading, Here, taken
 from grader.ledger import Graded, Ledger
 from grader.one_gradebook import OneGradebook, one_gradebook
+from grader.points import known_points, points_of, save
 from grader.records import ledger_file, read_record, write_record
 from grader.release import masters, register
 from grader.sandbox import Mode, Policy
 
-__all__ = ["Autograde", "given_by_hand"]
+__all__ = ["Autograde"]
 
 
 class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
@@ -88,10 +80,10 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
             if self._gradebook is None:
                 book = one_gradebook(self.coursedir.db_url, self.coursedir.course_id)
                 self._gradebook = stack.enter_context(book)
-            self.enter()
+            self._enter()
             super().start()
 
-    def enter(self) -> None:
+    def _enter(self) -> None:
         """See to it that the gradebook knows the lesson as it now stands."""
         name = self.coursedir.assignment_id
         lesson = self.course.lesson(name)
@@ -217,53 +209,6 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
 
     def _record(self, lesson: str, student: str) -> Path:
         return ledger_file(Path(self.coursedir.root, self.coursedir.autograded_directory).parent, lesson, student)
-
-
-def save(gradebook: Gradebook, lesson: str, student: str, graded: Graded) -> None:
-    """Enter the ledger's points into a submission that the gradebook knows. What a cell printed never decides.
-
-    As nbgrader does it, points that a person gave stay, and an exercise that was not touched gets a comment.
-    """
-    submitted = gradebook.find_submission_notebook(lesson, lesson, student)
-    points = points_of(graded.ledger)
-    for grade in submitted.grades:
-        grade.auto_score = points[grade.name]
-        # a manual score is kept and shown for review; an ungraded or broken one asks for a person
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None or graded.ledger.broken
-    comments = {comment.name: comment for comment in submitted.comments}
-    for cell in graded.notebook.cells:
-        if is_solution(cell) or is_task(cell):
-            untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) and not is_task(cell)
-            comments[cell.metadata.nbgrader.grade_id].auto_comment = "No response." if untouched else None
-    gradebook.db.commit()
-    gradebook.db.expire_all()  # the database computes sums from these points
-
-
-def points_of(ledger: Ledger) -> dict[str, float | None]:
-    """Grade id to points, as a gradebook holds them; None where a person must give them."""
-    return {f"test_{row.name}": None if ledger.reason else row.points for row in ledger.exercises}
-
-
-def known_points(gradebook: Gradebook, lesson: str) -> dict[str, dict[str, float | None]]:
-    """Student to grade id to automatic points, for every submission of a lesson that the gradebook holds."""
-    rows = gradebook.db.execute(
-        select(SubmittedAssignment.student_id, BaseCell.name, Grade.auto_score)
-        .join_from(Grade, BaseCell, Grade.cell_id == BaseCell.id)
-        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
-        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .where(Assignment.name == lesson)
-    )
-    found: dict[str, dict[str, float | None]] = {}
-    for student, grade_id, points in rows:
-        found.setdefault(student, {})[grade_id] = points
-    return found
-
-
-def given_by_hand(grades: Iterable[Any]) -> dict[str, float]:
-    """Exercise to points, for those of the gradebook's grades on which a person had a say."""
-    by_hand = (grade for grade in grades if grade.manual_score is not None or grade.extra_credit)
-    return {grade.name.removeprefix("test_"): grade.score for grade in by_hand}
 
 
 def _timestamp(folder: str) -> datetime | None:

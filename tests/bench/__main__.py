@@ -28,17 +28,18 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
     classes = Classes(course)
     said(f"stock nbgrader, {sample} submissions, half of them before ours and half after")
     base = classes.stock(sample // 2)
+    loops = [loop_scaling()]
     firsts = scaling(classes, few)
     between = (few + many) // 2
     said(f"ours, {between} submissions, 2 workers")
     (half,) = classes.ours(between, 2)
     said(f"ours, {many} submissions, 2 workers, again with nothing changed, and with 1 worker")
     large, rerun = classes.ours(many, 2, again=True)
+    loops.append(loop_scaling())
     (slow,) = classes.ours(many, 1)
     alone, one, two = (mean(pair) for pair in zip(firsts, scaling(classes, few), strict=True))
     base += classes.stock(sample - sample // 2)  # so that what else the machine does counts for both
-    said("a loop in one process and in two")
-    loop = loop_scaling()
+    loops.append(loop_scaling())
     middle = (two.seconds + large.seconds) / 2  # as `between` lies in the middle
     rows = [
         ("stock `nbgrader autograde`", sample, base),
@@ -67,11 +68,11 @@ def class_section(course: Course, few: int, many: int, sample: int) -> list[str]
         "",
         f"- against stock: **{base_rate / few_rate:.1f} times** at {few} submissions, {base_rate / many_rate:.1f} times"
         f" at {many}",
-        f"- from 1 worker on one core to 2 on two: **{alone.seconds / two.seconds:.2f} times** at {few} submissions; a"
-        f" plain loop in two processes at once gets {loop:.2f} times on this machine",
-        f"- from 1 to 2 workers on the same cores: {one.seconds / two.seconds:.2f} times at {few} submissions,"
-        f" {slow.seconds / large.seconds:.2f} times at {many}; with one worker the second core is not idle, since the"
-        " start, the kernels' ends and the gradebook's writer use it",
+        f"- from 1 to 2 workers: **{slow.seconds / large.seconds:.2f} times** at {many} submissions,"
+        f" {one.seconds / two.seconds:.2f} times at {few}, where one worker uses a little of the second core, too, for"
+        f" the start and the gradebook; {alone.seconds / two.seconds:.2f} times from one core to two",
+        f"- what two cores of this machine give at most: {', '.join(f'{loop:.2f}' for loop in loops)} times, by a plain"
+        " loop in two processes at once, before, amid and after these runs",
         f"- from {few} to {many} submissions: {large.seconds / two.seconds:.2f} times the seconds for"
         f" {many / few:g} times the work; {between} take {100 * (half.seconds / middle - 1):+.1f} % off"
         f" the straight line between the two; the first result is there after {two.results[0]:.1f} s",

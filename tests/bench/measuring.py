@@ -22,7 +22,8 @@ import psutil
 
 __all__ = ["Clock", "Run", "cpu_of", "loop_scaling", "mean", "measured"]
 
-_LOOK = 0.5  # seconds between two looks at the memory; to look costs some milliseconds a process
+_LOOK = 0.5  # seconds between two looks at the memory, and more where to look takes more than
+_SHARE = 0.01  # this of the time: whoever is measured needs the cores
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,11 @@ def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)
 
     def watch() -> None:
         nonlocal peak
-        while not ended.wait(_LOOK):
+        pause = _LOOK
+        while not ended.wait(pause):
+            looked = time.monotonic()
             peak = max(peak, _memory(process.pid))
+            pause = max(_LOOK, (time.monotonic() - looked) / _SHARE)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -75,7 +79,7 @@ def measured(command: Sequence[str], folder: Path, *, fine: Sequence[int] = (0,)
     return Run(seconds, peak)
 
 
-def loop_scaling(rounds: int = 20) -> float:
+def loop_scaling(rounds: int = 8) -> float:
     """What this machine makes of two processes at once that share nothing: 2.0 where its cores share nothing."""
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         list(pool.map(_loop, range(2)))  # both have started

@@ -92,3 +92,21 @@ def test_a_manual_score_survives_a_regrade(nbgrader: Nbgrader) -> None:
         assert (grade.manual_score, grade.score) == (7.0, 7.0)
         assert grade.auto_score == expected("carl")["test_masked_softmax"]
         assert grade.needs_manual_grade
+
+
+def test_a_late_submission_pays_what_nbgraders_plugin_says(nbgrader: Nbgrader) -> None:
+    address = f"sqlite:///{nbgrader.grading / 'gradebook.db'}"
+    with Gradebook(address) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-03-01 12:00:00 UTC")
+    for student, minute in (("barbara", 59), ("grace", 1)):
+        time = nbgrader.grading / "submitted" / student / LESSON / "timestamp.txt"
+        time.write_text(f"2026-03-01 {11 if minute == 59 else 12}:{minute:02} UTC")
+        done = nbgrader.run(
+            "autograde", LESSON, f"--student={student}", "--force", "--LateSubmissionPlugin.penalty_method=zero"
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    with Gradebook(address) as gradebook:
+        early, late = (gradebook.find_submission_notebook(LESSON, LESSON, name) for name in ("barbara", "grace"))
+        assert (early.score, early.late_submission_penalty) == (sum(expected("barbara").values()), None)
+        assert (late.score, late.late_submission_penalty) == (sum(expected("grace").values()),) * 2
+        assert late.score > 0
