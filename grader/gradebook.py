@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nbformat
 import nbgrader.converters
@@ -36,6 +36,8 @@ from grader.release import masters, register
 from grader.sandbox import Mode, Policy
 
 __all__ = ["Autograde"]
+
+T = TypeVar("T")
 
 
 class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
@@ -71,7 +73,7 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         self._grading = grading
         self._stored = stored
         self._gradebook = gradebook
-        self._result: Graded  # of the submission that is being stored
+        self._result: tuple[str, Graded]  # of the submission that is being stored, with its name
 
     def start(self) -> None:
         self._grading = self._grading or self._serial()
@@ -164,26 +166,29 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
         """Grade one submission and store it. Its record is written last: a run that is killed stores it again."""
         resources = self.init_single_notebook_resources(notebook_filename)
         lesson, student = resources["nbgrader"]["assignment"], resources["nbgrader"]["student"]
-        folder = Path(notebook_filename).parent
-        graded = self._result
+        key, graded = self._result
         save(self._book, lesson, student, graded)
         notebook = copy.deepcopy(graded.notebook)  # the same submission of somebody else has the same result
-        for made in self.autograde_preprocessors:
-            notebook, resources = made(parent=self)(notebook, resources)
+        with temp_attrs(self, _sanitizing=False):
+            self._init_preprocessors()
+        for preprocessor in self.exporter._preprocessors:
+            notebook, resources = preprocessor(notebook, resources)
         destination = Path(self._format_dest(lesson, student), f"{lesson}.ipynb")
         destination.parent.mkdir(parents=True, exist_ok=True)
         write_whole(destination, nbformat.writes(notebook) + "\n")
         self._book.store()
-        write_record(self._record(lesson, student), self._key(folder), graded.ledger)
+        write_record(self._record(lesson, student), key, graded.ledger)
         self._stored(student, graded.ledger)
 
-    def _graded(self, lesson: str, folder: Path) -> Graded:
+    def _graded(self, lesson: str, folder: Path) -> tuple[str, Graded]:
+        """The result for what lies in a submission folder, and its name."""
         try:
-            return self._grading_of_run.result(self._taken(folder), lesson)
+            data = self._taken(folder)
         except Unreadable as reason:
             from grader.grade import ungraded
 
-            return ungraded(self._masters[lesson], self.course.lesson(lesson), str(reason))
+            return str(reason), ungraded(self._masters[lesson], self.course.lesson(lesson), str(reason))
+        return self._grading_of_run.keys.key(data, lesson), self._grading_of_run.result(data, lesson)
 
     def _key(self, folder: Path) -> str:
         """The name of the result for what lies in a submission folder; the reason where nothing can be taken."""
@@ -197,18 +202,21 @@ class Autograde(nbgrader.converters.Autograde):  # type: ignore[misc]
 
     @property
     def _book(self) -> OneGradebook:
-        if self._gradebook is None:
-            raise RuntimeError("start() has not been called")
-        return self._gradebook
+        return _begun(self._gradebook)
 
     @property
     def _grading_of_run(self) -> Grading:
-        if self._grading is None:
-            raise RuntimeError("start() has not been called")
-        return self._grading
+        return _begun(self._grading)
 
     def _record(self, lesson: str, student: str) -> Path:
         return ledger_file(Path(self.coursedir.root, self.coursedir.autograded_directory).parent, lesson, student)
+
+
+def _begun(thing: T | None) -> T:
+    """What `start` makes where it was not given."""
+    if thing is None:
+        raise RuntimeError("start() has not been called")
+    return thing
 
 
 def _timestamp(folder: str) -> datetime | None:

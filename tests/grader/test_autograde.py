@@ -49,9 +49,13 @@ def command(*args: str) -> list[str]:
 
 
 def run(root: Path, *args: str, code: int = 0) -> str:
+    return ran(root, *args, code=code).stdout
+
+
+def ran(root: Path, *args: str, code: int) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(command(*args), cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
+    return done
 
 
 def gradebook(root: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -159,8 +163,7 @@ def test_a_gradebook_that_was_lost_or_replaced_is_filled_again(class_of: Any, on
 def test_a_gradebook_that_cannot_be_read_is_a_sentence(class_of: Any) -> None:
     root = class_of()
     (root / ".grading" / "gradebook.db").write_text("not a database")
-    done = subprocess.run(command("grader", "autograde", LESSON), cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = ran(root, "grader", "autograde", LESSON, code=2)
     assert done.stderr.startswith("The gradebook cannot be used: file is not a database. It is .grading/gradebook.db")
     assert "Traceback" not in done.stderr
 
@@ -170,8 +173,7 @@ def test_what_cannot_be_stored_is_named_and_nothing_of_it_is_kept(class_of: Any,
     run(root, "grader", "autograde", LESSON, "--student=ada")
     with sqlite3.connect(root / ".grading" / "gradebook.db") as db:
         db.execute("create trigger full before update on grade begin select raise(abort, 'disk is full'); end")
-    done = subprocess.run(command("grader", "autograde", LESSON), cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = ran(root, "grader", "autograde", LESSON, code=2)
     assert "exception calling callback" not in done.stderr
     assert "for student 'carl'" in done.stderr and "disk is full" in done.stderr
     assert {row[0] for row in gradebook(root)["grades"]} == {"ada"}
@@ -183,9 +185,6 @@ def test_what_cannot_be_stored_is_named_and_nothing_of_it_is_kept(class_of: Any,
 
 def test_nothing_to_grade_is_said(class_of: Any) -> None:
     root = class_of()
-    done = subprocess.run(
-        command("grader", "autograde", "02_cross_attention"), cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
+    done = ran(root, "grader", "autograde", "02_cross_attention", code=2)
     assert "02_cross_attention" in done.stderr
     assert "Traceback" not in done.stderr

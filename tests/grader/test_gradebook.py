@@ -98,9 +98,9 @@ def test_a_late_submission_pays_what_nbgraders_plugin_says(nbgrader: Nbgrader) -
     address = f"sqlite:///{nbgrader.grading / 'gradebook.db'}"
     with Gradebook(address) as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate="2026-03-01 12:00:00 UTC")
-    for student, minute in (("barbara", 59), ("grace", 1)):
+    for student, clock in (("barbara", "11:59"), ("grace", "12:01")):
         time = nbgrader.grading / "submitted" / student / LESSON / "timestamp.txt"
-        time.write_text(f"2026-03-01 {11 if minute == 59 else 12}:{minute:02} UTC")
+        time.write_text(f"2026-03-01 {clock} UTC")
         done = nbgrader.run(
             "autograde", LESSON, f"--student={student}", "--force", "--LateSubmissionPlugin.penalty_method=zero"
         )
